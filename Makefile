@@ -1,0 +1,47 @@
+# `make help` lists the targets. Everything lives in .venv at the root; nothing needs root.
+PYTHON ?= python3.11
+VENV := .venv
+BIN := $(VENV)/bin
+ARGS ?=
+.DEFAULT_GOAL := help
+.PHONY: help setup run test check fix bench fault proto lock clean
+
+help: ## List the targets.
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-7s %s\n", $$1, $$2}'
+
+# Locked versions first, then the project itself, then the compiled kernels into their cache.
+$(VENV)/.ready: pyproject.toml requirements-dev.lock
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	$(BIN)/python -m galloon.learners.kernels
+	@touch $@
+
+setup: $(VENV)/.ready ## Make the environment in .venv.
+
+test: $(VENV)/.ready ## Run all tests (ARGS="-k name" for some).
+	$(BIN)/python -m pytest -n auto $(ARGS)
+
+check: $(VENV)/.ready ## Linters, strict types, import rules.
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+fix: $(VENV)/.ready ## Let the linter and the formatter repair what they can.
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.ready ## Print the figures, each a ratio taken in one run (ARGS=--json for programs).
+	@$(BIN)/python -m bench $(ARGS)
+
+lock: ## Pin every dependency again, with hashes.
+	$(PYTHON) -m venv $(VENV)-lock && $(VENV)-lock/bin/pip install --quiet uv
+	$(VENV)-lock/bin/uv pip compile --universal --python-version 3.11 --generate-hashes \
+	  --no-emit-index-url --no-header --quiet --extra dev pyproject.toml -o requirements-dev.lock
+	$(VENV)-lock/bin/uv pip compile --universal --python-version 3.11 --generate-hashes \
+	  --no-emit-index-url --no-header --quiet --extra server pyproject.toml -o requirements.lock
+	rm -rf $(VENV)-lock
+
+clean: ## Remove the environment and everything built.
+	rm -rf $(VENV) build dist artefacts src/*.egg-info

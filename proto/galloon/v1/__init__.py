@@ -1,0 +1,1 @@
+"""The wire contract, with its generated code."""

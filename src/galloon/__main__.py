@@ -1,0 +1,54 @@
+"""The `galloon` command: a table of sub-commands, each loaded from the package that owns it when called.
+
+Nothing heavy is imported before a sub-command is chosen, so that `galloon --help` answers at once.
+"""
+
+from importlib import import_module
+
+import click
+
+from galloon import __version__
+
+# name: (module, attribute, one line for --help)
+SUB_COMMANDS: dict[str, tuple[str, str, str]] = {
+    "simulate": (
+        "galloon.clients.simulate",
+        "simulate",
+        "Play the paper's game on synthetic experts and plot regret against the bound.",
+    ),
+}
+
+
+class Table(click.Group):
+    """A group that knows its sub-commands by name and loads one only to run it or to show its own help."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        del ctx
+        return list(SUB_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        del ctx
+        if cmd_name not in SUB_COMMANDS:
+            return None
+        module, attribute, _ = SUB_COMMANDS[cmd_name]
+        command = getattr(import_module(module), attribute)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, _, line) in SUB_COMMANDS.items()])
+
+
+@click.command(cls=Table, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="galloon")
+def main() -> None:
+    """Combine the outputs of several OCR or ASR engines, and learn online whom to trust where.
+
+    Each command teaches itself: `galloon COMMAND --help`.
+    """
+
+
+if __name__ == "__main__":
+    main()
