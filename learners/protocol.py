@@ -1,0 +1,134 @@
+"""The small common protocol of every path learner, and the values that travel through it.
+
+One round: `choose(round_number)` gives a `Choice`; later, or never, `learn(choice.memory, feedback)`.
+Nothing else changes a learner. `choose` changes nothing: it is a function of the state and of the round
+number, which keys the counter-based generator. So a replay of the same calls gives the same bits.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int32]
+
+
+class Setting(StrEnum):
+    """What feedback reveals."""
+
+    FULL = "full"
+    SEMI_BANDIT = "semi"
+    BANDIT = "bandit"
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What an estimator needs of a round when its feedback comes: stored at choice, never recomputed.
+
+    `edges` are the chosen transitions (of A', or of A for EXP3-AG) in order; `numbers` is the learner's
+    own: flows to divide by, an estimator's coefficients, a log probability.
+    """
+
+    edges: IntArray
+    numbers: FloatArray
+
+    def to_bytes(self) -> bytes:
+        head = np.array([self.edges.size, self.numbers.size], dtype="<i8").tobytes()
+        return head + self.edges.astype("<i4").tobytes() + self.numbers.astype("<f8").tobytes()
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> "Memory":
+        edge_count, number_count = (int(n) for n in np.frombuffer(data, dtype="<i8", count=2))
+        edges = np.frombuffer(data, dtype="<i4", count=edge_count, offset=16).astype(np.int32)
+        numbers = np.frombuffer(data, dtype="<f8", count=number_count, offset=16 + 4 * edge_count)
+        return cls(edges, numbers.astype(np.float64))
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A chosen path of the expert automaton: its transitions, its probability, and what to remember."""
+
+    path: IntArray
+    log_probability: float
+    memory: Memory
+
+
+@dataclass(frozen=True, slots=True)
+class FullFeedback:
+    """The gain of every transition of A'."""
+
+    edge_gains: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class SemiBanditFeedback:
+    """The gains of the chosen path's transitions in A', in order."""
+
+    path_gains: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class BanditFeedback:
+    """One number: the gain of the chosen path."""
+
+    gain: float
+
+
+Feedback = FullFeedback | SemiBanditFeedback | BanditFeedback
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How large a learner is."""
+
+    states: int
+    transitions: int
+    state_bytes: int
+
+
+class Learner(Protocol):
+    """A distribution over the paths of an expert automaton that learns from feedback."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def setting(self) -> Setting: ...
+    @property
+    def rounds_learned(self) -> int: ...
+
+    def choose(self, round_number: int) -> Choice:
+        """Draw a path for this round."""
+        ...
+
+    def learn(self, memory: Memory, feedback: Feedback) -> None:
+        """Take in what was revealed of the round that `memory` comes from."""
+        ...
+
+    def log_probability(self, path: IntArray) -> float:
+        """Log of the probability that the next choice is this path of the expert automaton."""
+        ...
+
+    def marginals(self) -> FloatArray:
+        """The probability that the next path uses each transition."""
+        ...
+
+    def most_probable_path(self) -> IntArray: ...
+
+    def remember(self, path: IntArray) -> Memory:
+        """What `choose` would remember, had it chosen this path: for `decide: best`."""
+        ...
+
+    def size(self) -> Size: ...
+
+    def to_bytes(self) -> bytes:
+        """The whole state; a learner built alike and given these bytes continues with the same bits."""
+        ...
+
+    def restore(self, data: bytes) -> None: ...
+
+    def digest(self) -> str:
+        """A hash of the state: equal digests, equal future."""
+        ...
