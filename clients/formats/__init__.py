@@ -1,0 +1,1 @@
+"""Readers and writers of what OCR and ASR engines make."""

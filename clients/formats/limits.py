@@ -1,0 +1,36 @@
+"""Every number that bounds a reader, in one place: `ReadLimits`.
+
+A file from elsewhere may be wrong or hostile. Each limit is checked before the memory or the time is spent,
+and passing one is a `LimitExceeded` that names it. The defaults hold an hour of speech or a thick page.
+"""
+
+from dataclasses import dataclass, fields
+
+MEBI = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class ReadLimits:
+    """What a reader accepts. All counts are of one file, unless said otherwise."""
+
+    file_bytes: int = 64 * MEBI  # of a file that is read whole, also after decompression
+    stream_bytes: int = 4096 * MEBI  # of an utterance file, which is read line by line, after decompression
+    line_bytes: int = 16 * MEBI  # of one line of an utterance file
+    xml_depth: int = 64  # open elements at once
+    xml_attributes: int = 256  # of one element
+    json_depth: int = 32  # open objects and arrays at once
+    lines: int = 200_000  # text lines, segments or utterances that a file other than JSON lines may hold
+    words: int = 2_000_000  # in all lines together
+    word_characters: int = 4_096  # of one word
+    nbest: int = 10_000  # alternatives of one line
+    lattice_states: int = 500_000
+    lattice_arcs: int = 2_000_000
+    notes: int = 100  # kinds of remark that a reader keeps; further ones are counted only
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            if getattr(self, field.name) < 1:
+                raise ValueError(f"{field.name} must be at least 1")
+
+
+DEFAULT_LIMITS = ReadLimits()

@@ -1,0 +1,65 @@
+"""From an engine's strings to `Word`s: a word never holds white space, and its numbers are finite.
+
+`split_text` cuts running text; `spoken_words` takes one entry of an engine, which is nearly always one word.
+"""
+
+import math
+
+from galloon.clients.formats.source import Source
+from galloon.learners.utterance import Word
+
+# What recognisers write where nothing was said. `<unk>` is not here: a word was said, if an unknown one.
+SILENT = frozenset(
+    {
+        "", "<eps>", "<epsilon>", "!NULL", "*DELETE*", "<s>", "</s>", "!SENT_START", "!SENT_END",
+        "!ENTER", "!EXIT", "<sil>", "<SIL>", "!SIL", "SIL", "[SIL]", "++SIL++", "<sp>", "#0",
+    }
+)  # fmt: skip
+
+
+def split_text(text: str, source: Source, line: int | None = None) -> tuple[Word, ...]:
+    """The words of running text, without confidences or times."""
+    parts = text.split()
+    if parts:
+        source.check("word_characters", max(map(len, parts)), line)
+    return tuple([Word(part) for part in parts])
+
+
+def spoken_words(
+    text: str,
+    source: Source,
+    *,
+    confidence: float | None = None,
+    start: float | None = None,
+    end: float | None = None,
+    line: int | None = None,
+) -> list[Word]:
+    """The words of one entry. Where it holds several, they share its confidence and divide its span."""
+    parts = text.split()
+    if not parts:
+        source.note("entry without text left out", line)
+        return []
+    source.check("word_characters", max(map(len, parts)), line)
+    if start is not None and end is not None and end < start:
+        source.note("word that ends before it starts: its times were left out", line)
+        start = end = None
+    if len(parts) == 1:
+        return [Word(parts[0], confidence, start, end)]
+    source.note("entry of several words divided", line)
+    if start is None or end is None:
+        return [Word(part, confidence) for part in parts]
+    words, reached, letters = [], 0, sum(map(len, parts))
+    for part in parts:
+        begin, reached = reached, reached + len(part)
+        span = [start + (end - start) * at / letters for at in (begin, reached)]
+        words.append(Word(part, confidence, span[0], span[1]))
+    return words
+
+
+def finite(text: str) -> float | None:
+    """The number that a string spells, or None if it spells none (or not a finite one)."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
