@@ -1,0 +1,126 @@
+"""The A' of an ensemble: nothing is stored but the layers' sizes, everything else is index arithmetic.
+
+Layer i (slots `shortest` to l) has r^min(i, span) transitions; the code of a transition is the number whose
+digits in base r are the experts of its window, the oldest as the lowest digit (see `kernels.layered`).
+"""
+
+from functools import cached_property
+
+import numpy as np
+
+from galloon.learners.automata.context import TRANSITION_BUDGET, Pushed, Reach, check_budget
+from galloon.learners.automata.expert import Ensemble
+from galloon.learners.errors import InvalidInput
+from galloon.learners.kernels import layered
+from galloon.learners.protocol import FloatArray, IntArray
+
+
+class EnsembleContext:
+    """The context-dependent automaton of an ensemble."""
+
+    def __init__(self, expert: Ensemble, reach: Reach, budget: int = TRANSITION_BUDGET) -> None:
+        r, l = expert.experts, expert.slots
+        if reach.shortest > l:
+            raise InvalidInput(
+                f"patterns of {reach.shortest} tokens never fit into {l} slots: every gain would be zero; "
+                "use more slots or shorter patterns"
+            )
+        reach = Reach(reach.shortest, min(reach.span, l))
+        heads = sum(r**i for i in range(reach.shortest, reach.span))
+        check_budget(heads + r**reach.span * (l - reach.span + 1), budget)
+        slots = range(reach.shortest, l + 1)
+        sizes = np.array([r ** min(i, reach.span) for i in slots], dtype=np.int64)
+        self.expert = expert
+        self.reach = reach
+        self.offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        self.drops = np.array([r if i >= reach.span else 1 for i in slots], dtype=np.int64)
+        self.sources = np.concatenate([[1], (sizes // self.drops)[:-1]]).astype(np.int64)
+
+    @property
+    def state_count(self) -> int:
+        return int(self.sources.sum()) + 1  # all last transitions enter one final state
+
+    @property
+    def transition_count(self) -> int:
+        return int(self.offsets[-1])
+
+    @property
+    def longest_path(self) -> int:
+        return int(self.sources.size)
+
+    @property
+    def path_count(self) -> int:
+        return self.expert.path_count
+
+    @property
+    def equal_lengths(self) -> bool:
+        return True
+
+    def push(self, log_weights: FloatArray) -> Pushed:
+        flows = np.empty(self.transition_count)
+        log_total = layered.push(log_weights, self.offsets, self.sources, self.drops, flows)
+        return Pushed(flows, float(log_total))
+
+    def sample(self, flows: FloatArray, uniforms: FloatArray) -> IntArray:
+        path: IntArray = layered.sample(flows, self.offsets, self.sources, self.drops, uniforms)
+        return path
+
+    def best_path(self, values: FloatArray) -> tuple[IntArray, float]:
+        path, value = layered.best_path(values, self.offsets, self.sources, self.drops)
+        return path, float(value)
+
+    def context_path(self, path: IntArray) -> IntArray:
+        r, l = self.expert.experts, self.expert.slots
+        experts = np.asarray(path, dtype=np.int64) - np.arange(l) * r if len(path) == l else np.array([-1])
+        if experts.min() < 0 or experts.max() >= r:
+            raise InvalidInput(f"this is not a path of the ensemble: {l} transitions, one of each slot, make one")
+        head = self.reach.shortest
+        code = int(experts[:head] @ r ** np.arange(head))
+        edges = [code]
+        for j in range(1, self.longest_path):
+            state = code // int(self.drops[j - 1])
+            code = state + int(experts[head + j - 1]) * int(self.sources[j])
+            edges.append(int(self.offsets[j]) + code)
+        return np.array(edges, dtype=np.int32)
+
+    def expert_path(self, edges: IntArray) -> IntArray:
+        r, head = self.expert.experts, self.reach.shortest
+        codes = edges - self.offsets[:-1]
+        first = int(codes[0]) // r ** np.arange(head) % r
+        experts = np.concatenate([first, codes[1:] // self.sources[1:]])
+        return (np.arange(self.expert.slots) * r + experts).astype(np.int32)
+
+    def window(self, edge: int) -> tuple[int, ...]:
+        r = self.expert.experts
+        layer = int(np.searchsorted(self.offsets, edge, side="right")) - 1
+        slot = self.reach.shortest + layer  # the window's last slot, counted from 1
+        width = min(slot, self.reach.span)
+        code = edge - int(self.offsets[layer])
+        return tuple((slot - width + k) * r + code // r**k % r for k in range(width))
+
+    def entered_states(self, edges: IntArray) -> IntArray:
+        _, targets = self.source_targets()
+        return targets[edges]
+
+    def state_flows(self, flows: FloatArray) -> FloatArray:
+        _, targets = self.source_targets()
+        through = np.bincount(targets, weights=flows, minlength=self.state_count)
+        through[0] = 1.0
+        return through
+
+    def source_targets(self) -> tuple[IntArray, IntArray]:
+        return self._ends
+
+    @cached_property
+    def _ends(self) -> tuple[IntArray, IntArray]:
+        sources = np.empty(self.transition_count, dtype=np.int32)
+        targets = np.empty(self.transition_count, dtype=np.int32)
+        base = 0  # the number of the layer's first source state
+        for j in range(self.longest_path):
+            codes = np.arange(self.offsets[j + 1] - self.offsets[j])
+            layer = slice(self.offsets[j], self.offsets[j + 1])
+            sources[layer] = base + codes % self.sources[j]
+            base += int(self.sources[j])
+            last = j == self.longest_path - 1
+            targets[layer] = base if last else base + codes // self.drops[j]
+        return sources, targets

@@ -1,0 +1,94 @@
+"""How unlike two tokens are: whole-number costs from the edit distance of their characters.
+
+`token_costs` fills the matrix of all pairs of a small vocabulary by bit-parallel edit distances (Myers
+1999, Hyyrö 2003): one machine word holds a column of the dynamic programme, so a pair costs a few
+operations a character. Whole numbers keep sums exact, so ties are ties whatever the order of addition.
+"""
+
+import numpy as np
+from numba import njit
+
+WORD_BITS = 64
+
+
+@njit(cache=True, nogil=True)
+def token_costs(codes, starts, alphabet_size, gap, unlike):
+    """The cost of every pair of tokens facing each other in a slot.
+
+    codes: int32, the characters of all tokens one after the other, numbered below alphabet_size.
+    starts: int64, token v is codes[starts[v]:starts[v+1]]; token 0 is null and empty.
+    gap: the cost of a token against null. unlike: [lowest, highest] cost of two different tokens; the edit
+    distance over the longer length leads from one to the other.
+    Returns int64 costs, size x size, symmetric, zero on the diagonal.
+    """
+    size = starts.shape[0] - 1
+    costs = np.zeros((size, size), dtype=np.int64)
+    lowest, span = unlike[0], unlike[1] - unlike[0]
+    places = np.zeros(alphabet_size, dtype=np.uint64)
+    for a in range(1, size):
+        costs[0, a] = gap
+        costs[a, 0] = gap
+        a_start, a_end = starts[a], starts[a + 1]
+        short = a_end - a_start <= WORD_BITS
+        if short:
+            for i in range(a_start, a_end):
+                places[codes[i]] |= np.uint64(1) << np.uint64(i - a_start)
+        for b in range(a + 1, size):
+            longest = max(a_end - a_start, starts[b + 1] - starts[b])
+            if short:
+                edits = _edits_in_a_word(places, a_end - a_start, codes, starts[b], starts[b + 1])
+            else:
+                edits = _edits(codes, a_start, a_end, starts[b], starts[b + 1])
+            # Rounded half up; longest is positive, for only null is empty.
+            cost = lowest + (2 * span * edits + longest) // (2 * longest)
+            costs[a, b] = cost
+            costs[b, a] = cost
+        if short:
+            for i in range(a_start, a_end):
+                places[codes[i]] = np.uint64(0)
+    return costs
+
+
+@njit(cache=True, nogil=True)
+def _edits_in_a_word(places, length, codes, start, end):
+    """Edit distance of the token whose characters' places are given and codes[start:end]."""
+    one = np.uint64(1)
+    rising = ~np.uint64(0)  # bit i: the next row is one more than row i
+    falling = np.uint64(0)
+    top = one << np.uint64(length - 1)
+    distance = length
+    for j in range(start, end):
+        equal = places[codes[j]]
+        x = equal | falling
+        diagonal = (((equal & rising) + rising) ^ rising) | x
+        right_up = falling | ~(diagonal | rising)
+        right_down = rising & diagonal
+        if right_up & top:
+            distance += 1
+        elif right_down & top:
+            distance -= 1
+        right_up = (right_up << one) | one
+        right_down = right_down << one
+        rising = right_down | ~(diagonal | right_up)
+        falling = right_up & diagonal
+    return distance
+
+
+@njit(cache=True, nogil=True)
+def _edits(codes, a_start, a_end, b_start, b_end):
+    """Edit distance by the plain row by row programme, for tokens longer than a machine word."""
+    row = np.arange(b_end - b_start + 1)
+    for i in range(a_start, a_end):
+        corner = row[0]
+        row[0] += 1
+        for j in range(b_start, b_end):
+            k = j - b_start + 1
+            best = min(row[k] + 1, row[k - 1] + 1, corner + (codes[i] != codes[j]))
+            corner = row[k]
+            row[k] = best
+    return row[b_end - b_start]
+
+
+def warm_up() -> None:
+    codes = np.zeros(70, dtype=np.int32)
+    token_costs(codes, np.array([0, 0, 1, 70], dtype=np.int64), 1, 1, np.array([0, 2], dtype=np.int64))
