@@ -1,0 +1,130 @@
+"""The contract between a combiner and whoever hosts it (the daemon, or a program that embeds it).
+
+A combiner takes in what the engines said of one utterance and gives out a `Decision`; later, or never, it
+takes in feedback on it and gives out a `Lesson`. It keeps no list of pending rounds: all that it will need is
+in `Decision.memory`, which the host stores. `choose` changes nothing and is a function of the state, the
+observation and the round number; `learn` is the only state transition. So the host can journal events,
+replay them in order, and arrive at the same bits.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from galloon.learners.utterance import SlotNetwork, Utterance
+
+
+@dataclass(frozen=True, slots=True)
+class NamedTokens:
+    """For an explicit automaton: the token that each transition outputs this round, by the transition's name."""
+
+    tokens: Mapping[str, str]
+
+
+Observation = Utterance | SlotNetwork | NamedTokens
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """A token that was on offer, who offered it, and how probable it was."""
+
+    text: str
+    experts: tuple[str, ...]
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenToken:
+    """One slot of the answer: the token (empty for null), the expert it came from, and what else was there."""
+
+    text: str
+    expert: str
+    probability: float
+    alternatives: tuple[Alternative, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The answer to one utterance. `memory` is opaque to the host, which gives it back with the feedback."""
+
+    text: str
+    tokens: tuple[ChosenToken, ...]
+    log_probability: float
+    memory: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class TrueText:
+    """Feedback: what was really said or written. The combiner aligns it to the slots."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TrueTokens:
+    """Feedback: the true tokens; for pre-aligned slots one of each slot, empty for null."""
+
+    tokens: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownGains:
+    """Feedback on the shown path alone: a gain for each of its transitions (one a slot for slot match)."""
+
+    gains: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Feedback: one number, the gain of what was shown."""
+
+    value: float
+
+
+Feedback = TrueText | TrueTokens | ShownGains | Score
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """What one feedback came to."""
+
+    gain: float
+    expert_gains: Mapping[str, float] = field(default_factory=dict)  # by expert, where the truth is known
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """Where a combiner stands. Regret and bound are None where they are not known."""
+
+    rounds_learned: int
+    gain: float
+    regret: float | None
+    regret_estimate: float | None
+    bound: float | None
+    expert_states: int
+    expert_transitions: int
+    context_states: int
+    context_transitions: int
+    state_bytes: int
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Combiner(Protocol):
+    """One learner with all that stands around it: windows, derived experts, gains, bookkeeping."""
+
+    @property
+    def experts(self) -> tuple[str, ...]: ...
+
+    def choose(self, observation: Observation, round_number: int) -> Decision: ...
+
+    def learn(self, memory: bytes, feedback: Feedback) -> Lesson: ...
+
+    def statistics(self) -> Statistics:
+        """Computed when asked: regret in hindsight costs a pass over A'."""
+        ...
+
+    def to_bytes(self) -> bytes: ...
+
+    def restore(self, data: bytes) -> None: ...
+
+    def digest(self) -> str: ...
