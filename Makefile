@@ -35,6 +35,10 @@ fix: $(VENV)/.ready ## Let the linter and the formatter repair what they can.
 bench: $(VENV)/.ready ## Print the figures, each a ratio taken in one run (ARGS=--json for programs).
 	@$(BIN)/python -m bench $(ARGS)
 
+proto: $(VENV)/.ready ## Lint the wire contract, refuse what would break clients, generate its code.
+	cd proto && npm ci --silent --no-audit --no-fund && npx buf lint && npx buf breaking --against baseline.binpb
+	$(BIN)/python proto/generate.py
+
 lock: ## Pin every dependency again, with hashes.
 	$(PYTHON) -m venv $(VENV)-lock && $(VENV)-lock/bin/pip install --quiet uv
 	$(VENV)-lock/bin/uv pip compile --universal --python-version 3.11 --generate-hashes \
