@@ -101,8 +101,8 @@ YSE_STEMS = "anal paral catal electrol"
 YSE_ENDINGS = "yse ysed yses ysing"
 DOUBLED_L_STEMS = (
     "cancel channel counsel crystal dial duel equal fuel funnel gravel grovel jewel label level libel "
-    "marshal marvel model panel pedal pencil quarrel revel rival shovel shrivel signal snivel spiral stencil swivel "
-    "total towel travel tunnel unravel"
+    "marshal marvel model panel pedal pencil quarrel revel rival shovel shrivel signal snivel spiral "
+    "stencil swivel total towel travel tunnel unravel"
 )
 DOUBLED_L_ENDINGS = "ed ing ings er ers or ors ous ously"
 OTHER_SPELLINGS = {

@@ -1,0 +1,24 @@
+"""From what many experts said to slots, in each of which every expert offers one token or null.
+
+    align(utterance, unit, normalizer)              slots from the 1-best outputs of any number of experts
+    align_target(network, target, unit, normalizer)  the true token of each slot
+    with_expert(network, name, tokens)              one more expert, engine-like or derived
+    slot_text(tokens, unit)                         the text that one token per slot spells
+
+Everything is a pure function, and the slots do not depend on the order of the experts.
+"""
+
+from galloon.learners.alignment.settings import DEFAULT_SETTINGS, AlignmentSettings, Unit
+from galloon.learners.alignment.slots import align, slot_text, with_expert
+from galloon.learners.alignment.target import AlignedTarget, align_target
+
+__all__ = [
+    "DEFAULT_SETTINGS",
+    "AlignedTarget",
+    "AlignmentSettings",
+    "Unit",
+    "align",
+    "align_target",
+    "slot_text",
+    "with_expert",
+]

@@ -1,0 +1,52 @@
+"""The numbers of the alignment, in one place, with what each is for.
+
+Costs are in thousandths of the cost of two tokens that have nothing in common. None is fitted to any data:
+error rates of the votes and the oracle hardly move over wide ranges around each (gap 600 to 1500, lowest
+substitution 0 to 600).
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from galloon.learners.errors import InvalidInput
+
+Unit = Literal["word", "char"]
+
+
+@dataclass(frozen=True, slots=True)
+class AlignmentSettings:
+    """How outputs become slots."""
+
+    # A token against null. As dear as two unrelated tokens, as in the word error rate: so two experts that
+    # differ share a slot and are alternatives, instead of standing in two slots side by side.
+    gap_cost: int = 1000
+    # Two different tokens, from one edit in a long word to nothing in common. The step from equal (0) to
+    # nearly equal keeps equal tokens in one slot: slots are there for counting them.
+    like_cost: int = 300
+    unlike_cost: int = 1000
+    # A blank against a letter (unit char): as dear as two gaps, so that blanks face blanks.
+    blank_cost: int = 2000
+    # On top, for tokens that do not overlap in time, where both engines' clocks are known to agree. Small:
+    # text decides, times only choose between places that fit about as well.
+    time_cost: int = 200
+    # Steps of the exact dynamic programme (cells times moves) up to which it is used; beyond, profiles. For
+    # three experts that is 24 words each; with more, what lies between common beginnings and ends is often
+    # short enough.
+    exact_steps: int = 1 << 17
+    # Rounds of re-aligning each expert against the others, at most.
+    refinement_passes: int = 4
+    # First half-width of the band around the diagonal in long lines; doubled until provably wide enough.
+    band: int = 64
+    # Slots of one utterance at most: time and memory grow with the square of the length.
+    slot_limit: int = 4096
+    expert_limit: int = 64
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.like_cost <= self.unlike_cost <= 2 * self.gap_cost:
+            raise InvalidInput(
+                "alignment costs must keep 0 <= like_cost <= unlike_cost <= 2 gap_cost, else no two "
+                f"different tokens ever share a slot: {self.like_cost}, {self.unlike_cost}, {self.gap_cost}"
+            )
+
+
+DEFAULT_SETTINGS = AlignmentSettings()

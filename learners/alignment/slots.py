@@ -1,0 +1,157 @@
+"""Many outputs of one utterance become slots: `align`.
+
+Experts that said the same are one sequence with a greater weight; what all share at the beginning and at the
+end needs no search; in between the least sum of pairs is found exactly where that is affordable, else by
+refined profile alignment (`learners.kernels.alignment`). Sequences are put in the order of their content
+first, so the slots do not depend on the order, nor on the names, of the experts.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from galloon.learners.alignment.clocks import common_times
+from galloon.learners.alignment.sequences import BLANK, Outputs, confidences_of, read_outputs
+from galloon.learners.alignment.settings import DEFAULT_SETTINGS, AlignmentSettings, Unit
+from galloon.learners.errors import BudgetExceeded, InvalidInput
+from galloon.learners.kernels.alignment import align_sequences
+from galloon.learners.kernels.token_distance import token_costs
+from galloon.learners.scoring.normalizers import Normalizer
+from galloon.learners.scoring.normalizers import normalizer as named
+from galloon.learners.utterance import NULL, SlotNetwork, Utterance
+
+
+def align(
+    utterance: Utterance,
+    unit: Unit = "word",
+    normalizer: str | Normalizer = "basic",
+    settings: AlignmentSettings = DEFAULT_SETTINGS,
+) -> SlotNetwork:
+    """The slots of an utterance, from the 1-best words of every expert.
+
+    The experts keep their order in the result. Confidences are those of the words; a line's confidence stands
+    in where words have none.
+    """
+    rule = normalizer if isinstance(normalizer, Normalizer) else named(normalizer)
+    names = tuple(output.name for output in utterance.outputs)
+    _check_experts(names, settings)
+    outputs = read_outputs(utterance.outputs, unit, rule)
+    _check_lengths(outputs, settings)
+
+    ids = outputs.ids
+    numbered = [tuple([ids[token] for token in sequence.tokens]) for sequence in outputs.sequences]
+    distinct = sorted(set(numbered))
+    if len(distinct) > 1:
+        columns = _positions(utterance, outputs, numbered, distinct, unit, settings)
+    else:
+        columns = {sequence: np.arange(len(sequence), dtype=np.int32) for sequence in distinct}
+
+    slot_count = len(columns[distinct[0]]) if distinct else 0
+    tokens = np.zeros((slot_count, len(names)), dtype=np.int32)
+    confidences = np.full((slot_count, len(names)), np.nan)
+    for j, (output, sequence) in enumerate(zip(utterance.outputs, outputs.sequences, strict=True)):
+        places = columns[numbered[j]]
+        here = places >= 0
+        # Every token has a slot and their order is kept: the slots that are taken, in order, take them all.
+        tokens[here, j] = numbered[j]
+        confidences[here, j] = confidences_of(output, sequence)
+    return SlotNetwork(names, outputs.vocabulary, tokens, confidences)
+
+
+def with_expert(
+    network: SlotNetwork,
+    name: str,
+    tokens: NDArray[np.int32],
+    confidences: NDArray[np.float64] | None = None,
+) -> SlotNetwork:
+    """The network with one more expert: its token (an index of the vocabulary) in each slot."""
+    if name in network.experts:
+        raise InvalidInput(f"the network has an expert {name!r} already; choose another name")
+    if tokens.shape != (network.slot_count,):
+        raise InvalidInput(f"expert {name!r} has {tokens.shape} tokens for {network.slot_count} slots")
+    if tokens.size and not 0 <= int(tokens.min()) <= int(tokens.max()) < len(network.vocabulary):
+        raise InvalidInput(
+            f"expert {name!r} offers a token outside the vocabulary of {len(network.vocabulary)}"
+        )
+    more = np.full(network.slot_count, np.nan) if confidences is None else confidences
+    return replace(
+        network,
+        experts=(*network.experts, name),
+        tokens=np.column_stack([network.tokens, tokens.astype(np.int32)]),
+        confidences=np.column_stack([network.confidences, more]),
+    )
+
+
+def slot_text(tokens: list[str], unit: Unit) -> str:
+    """The text that a choice of one token per slot spells; nulls vanish."""
+    return "".join(tokens) if unit == "char" else " ".join(token for token in tokens if token)
+
+
+def costs_of(vocabulary: tuple[str, ...], unit: Unit, settings: AlignmentSettings) -> NDArray[np.int64]:
+    """The cost of every pair of tokens of a vocabulary facing each other in a slot."""
+    size = len(vocabulary)
+    if unit == "char":
+        costs = np.full((size, size), settings.unlike_cost, dtype=np.int64)
+        if BLANK in vocabulary:
+            blank = vocabulary.index(BLANK)
+            costs[blank, :] = costs[:, blank] = settings.blank_cost
+        costs[NULL, :] = costs[:, NULL] = settings.gap_cost
+        np.fill_diagonal(costs, 0)
+        return costs
+    text = "".join(vocabulary)
+    different, codes = np.unique(
+        np.frombuffer(text.encode("utf-32-le"), dtype=np.uint32), return_inverse=True
+    )
+    starts = np.zeros(size + 1, dtype=np.int64)
+    np.cumsum([len(token) for token in vocabulary], out=starts[1:])
+    bounds = np.array([settings.like_cost, settings.unlike_cost], dtype=np.int64)
+    costs = token_costs(codes.astype(np.int32), starts, max(1, different.size), settings.gap_cost, bounds)
+    return np.asarray(costs)
+
+
+def _positions(
+    utterance: Utterance,
+    outputs: Outputs,
+    numbered: list[tuple[int, ...]],
+    distinct: list[tuple[int, ...]],
+    unit: Unit,
+    settings: AlignmentSettings,
+) -> dict[tuple[int, ...], NDArray[np.int32]]:
+    """For each different sequence the position of its token in every slot, or -1."""
+    weights = np.array([numbered.count(sequence) for sequence in distinct], dtype=np.int64)
+    starts = np.zeros(len(distinct) + 1, dtype=np.int64)
+    np.cumsum([len(sequence) for sequence in distinct], out=starts[1:])
+    tokens = np.array([token for sequence in distinct for token in sequence], dtype=np.int32)
+    times = None
+    if unit == "word" and settings.time_cost > 0:
+        times = common_times(utterance.outputs, outputs.sequences, numbered, distinct)
+    alignment = align_sequences(
+        tokens,
+        starts,
+        weights,
+        costs_of(outputs.vocabulary, unit, settings),
+        np.empty((0, 2)) if times is None else times,
+        0 if times is None else settings.time_cost,
+        float(settings.exact_steps),
+        settings.refinement_passes,
+        settings.band,
+    )
+    if len(alignment) > settings.slot_limit:
+        raise BudgetExceeded(
+            "slots", len(alignment), settings.slot_limit, "cut the utterance into shorter ones"
+        )
+    return {sequence: alignment[:, i] for i, sequence in enumerate(distinct)}
+
+
+def _check_experts(names: tuple[str, ...], settings: AlignmentSettings) -> None:
+    if len(set(names)) != len(names):
+        raise InvalidInput(f"two outputs of one utterance have the same expert name: {', '.join(names)}")
+    if len(names) > settings.expert_limit:
+        raise BudgetExceeded("experts", len(names), settings.expert_limit, "leave some engines out")
+
+
+def _check_lengths(outputs: Outputs, settings: AlignmentSettings) -> None:
+    longest = max((len(sequence.tokens) for sequence in outputs.sequences), default=0)
+    if longest > settings.slot_limit:
+        raise BudgetExceeded("slots", longest, settings.slot_limit, "cut the utterance into shorter ones")

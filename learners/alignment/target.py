@@ -1,0 +1,63 @@
+"""The true text aligned to the slots, like another expert: `align_target`.
+
+Each true token falls into a slot, or between slots where no expert said anything: then no choice of tokens
+can produce it, and it is counted as unreachable. Of all alignments one is taken that leaves the fewest errors
+to a perfect choice, and of those the one in which true tokens look most like what the experts offer.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from galloon.learners.alignment.sequences import tokens_of
+from galloon.learners.alignment.settings import DEFAULT_SETTINGS, AlignmentSettings, Unit
+from galloon.learners.alignment.slots import costs_of
+from galloon.learners.kernels.target import place_target
+from galloon.learners.scoring.normalizers import Normalizer
+from galloon.learners.scoring.normalizers import normalizer as named
+from galloon.learners.utterance import NULL, SlotNetwork, Word
+
+
+@dataclass(frozen=True, slots=True)
+class AlignedTarget:
+    """The truth per slot. Tokens that no expert offers are numbered after the network's vocabulary."""
+
+    tokens: NDArray[np.int32]  # one a slot, NULL where nothing was said
+    vocabulary: tuple[str, ...]  # the network's, then the tokens that only the truth has
+    unreachable: int  # true tokens that fall between slots
+    errors: int  # what a perfect choice in every slot would leave
+    length: int  # true tokens
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        return tuple(self.vocabulary[token] for token in self.tokens)
+
+
+def align_target(
+    network: SlotNetwork,
+    target: str | Sequence[str],
+    unit: Unit = "word",
+    normalizer: str | Normalizer = "basic",
+    settings: AlignmentSettings = DEFAULT_SETTINGS,
+) -> AlignedTarget:
+    """Which true token belongs to each slot. Give the unit and the normaliser that made the slots.
+
+    `target` is a text, to be normalised, or the true tokens as they are.
+    """
+    if isinstance(target, str):
+        rule = normalizer if isinstance(normalizer, Normalizer) else named(normalizer)
+        true_tokens = tokens_of([Word(word) for word in target.split()], unit, rule).tokens
+    else:
+        true_tokens = tuple(target)
+    ids = {text: i for i, text in enumerate(network.vocabulary)}
+    for token in true_tokens:
+        ids.setdefault(token, len(ids))
+    vocabulary = tuple(ids)
+    numbers = np.array([ids[token] for token in true_tokens], dtype=np.int32)
+    places, errors = place_target(network.tokens, numbers, costs_of(vocabulary, unit, settings))
+    tokens = np.full(network.slot_count, NULL, dtype=np.int32)
+    placed = places >= 0
+    tokens[places[placed]] = numbers[placed]
+    return AlignedTarget(tokens, vocabulary, int((~placed).sum()), int(errors), len(true_tokens))
