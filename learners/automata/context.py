@@ -14,10 +14,14 @@ gaps this is the automaton of the paper's appendix, M = r^n (l - n + 1).
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from galloon.learners.errors import BudgetExceeded, InvalidInput
 from galloon.learners.protocol import FloatArray, IntArray
 
 TRANSITION_BUDGET = 20_000_000
+IndexArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +98,10 @@ class ContextAutomaton(Protocol):
 
     def source_targets(self) -> tuple[IntArray, IntArray]:
         """Source and target state of every transition; states in topological order, 0 first, sink last."""
+        ...
+
+    def layers(self) -> tuple[IndexArray, IndexArray]:
+        """Where each layer of transitions, and of states, begins; for paths of equal length."""
         ...
 
 

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from galloon.learners.automata.context import TRANSITION_BUDGET, Pushed, Reach, check_budget
+from galloon.learners.automata.context import TRANSITION_BUDGET, IndexArray, Pushed, Reach, check_budget
 from galloon.learners.automata.expert import Ensemble
 from galloon.learners.errors import InvalidInput
 from galloon.learners.kernels import layered
@@ -73,7 +73,9 @@ class EnsembleContext:
         r, l = self.expert.experts, self.expert.slots
         experts = np.asarray(path, dtype=np.int64) - np.arange(l) * r if len(path) == l else np.array([-1])
         if experts.min() < 0 or experts.max() >= r:
-            raise InvalidInput(f"this is not a path of the ensemble: {l} transitions, one of each slot, make one")
+            raise InvalidInput(
+                f"this is not a path of the ensemble: {l} transitions, one of each slot, make one"
+            )
         head = self.reach.shortest
         code = int(experts[:head] @ r ** np.arange(head))
         edges = [code]
@@ -88,7 +90,8 @@ class EnsembleContext:
         codes = edges - self.offsets[:-1]
         first = int(codes[0]) // r ** np.arange(head) % r
         experts = np.concatenate([first, codes[1:] // self.sources[1:]])
-        return (np.arange(self.expert.slots) * r + experts).astype(np.int32)
+        path: IntArray = (np.arange(self.expert.slots) * r + experts).astype(np.int32)
+        return path
 
     def window(self, edge: int) -> tuple[int, ...]:
         r = self.expert.experts
@@ -98,18 +101,35 @@ class EnsembleContext:
         code = edge - int(self.offsets[layer])
         return tuple((slot - width + k) * r + code // r**k % r for k in range(width))
 
+    def emitted(self, edges: IntArray) -> IntArray:
+        """How many transitions of A each transition of this path of A' adds to the path of A."""
+        emitted = np.ones(len(edges), dtype=np.int32)
+        emitted[:1] = self.reach.shortest
+        return emitted
+
+    def newest(self) -> IntArray:
+        """The last transition of A in each transition's window."""
+        r, layers = self.expert.experts, []
+        for j in range(self.longest_path):
+            expert = np.repeat(np.arange(r), (self.offsets[j + 1] - self.offsets[j]) // r)
+            layers.append((self.reach.shortest + j - 1) * r + expert)
+        return np.concatenate(layers).astype(np.int32)
+
     def entered_states(self, edges: IntArray) -> IntArray:
         _, targets = self.source_targets()
         return targets[edges]
 
     def state_flows(self, flows: FloatArray) -> FloatArray:
         _, targets = self.source_targets()
-        through = np.bincount(targets, weights=flows, minlength=self.state_count)
+        through = np.bincount(targets, weights=flows, minlength=self.state_count).astype(np.float64)
         through[0] = 1.0
         return through
 
     def source_targets(self) -> tuple[IntArray, IntArray]:
         return self._ends
+
+    def layers(self) -> tuple[IndexArray, IndexArray]:
+        return self.offsets, np.concatenate([[0], np.cumsum(self.sources)]).astype(np.int64)
 
     @cached_property
     def _ends(self) -> tuple[IntArray, IntArray]:

@@ -36,7 +36,8 @@ class Ensemble:
 
     @property
     def path_count(self) -> int:
-        return int(self.experts) ** self.slots
+        count: int = self.experts**self.slots
+        return count
 
     @property
     def longest_path(self) -> int:
@@ -45,6 +46,11 @@ class Ensemble:
     def edge_name(self, edge: int) -> str:
         slot, expert = divmod(edge, self.experts)
         return f"h{expert + 1},{slot + 1}"
+
+    @cached_property
+    def edge_slots(self) -> IntArray:
+        """The slot of each transition."""
+        return np.repeat(np.arange(self.slots, dtype=np.int32), self.experts)
 
     def explicit(self) -> "ExplicitAutomaton":
         """The same automaton written out."""
@@ -135,6 +141,20 @@ class ExplicitAutomaton:
         for state in reversed(self.order):
             longest[state] = max((1 + longest[self.targets[e]] for e in self.outgoing[state]), default=0)
         return longest[self.initial]
+
+    @cached_property
+    def edge_slots(self) -> IntArray:
+        """The place of each transition along the paths through it, from 0; refused where paths disagree."""
+        depth = {self.initial: 0}
+        for state in self.order:
+            for edge in self.outgoing[state]:
+                target = int(self.targets[edge])
+                if depth.setdefault(target, depth[state] + 1) != depth[state] + 1:
+                    raise InvalidInput(
+                        f"state {target} is reached after {depth[target]} and after {depth[state] + 1} "
+                        f"transitions (by {self.names[edge]!r}): slots need ways of equal length to a state"
+                    )
+        return np.array([depth[source] for source in self.sources.tolist()], dtype=np.int32)
 
     def is_final(self, state: int) -> bool:
         return state in self._final_set

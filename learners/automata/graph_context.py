@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
-from galloon.learners.automata.context import TRANSITION_BUDGET, Pushed, Reach, check_budget
+from galloon.learners.automata.context import TRANSITION_BUDGET, IndexArray, Pushed, Reach, check_budget
 from galloon.learners.automata.expert import ExplicitAutomaton
 from galloon.learners.errors import InvalidInput
 from galloon.learners.kernels import graph
@@ -91,7 +92,15 @@ class GraphContext:
         dirty = np.zeros(self.state_count, dtype=np.bool_)
         return int(
             graph.redistances(
-                log_weights, self.first, self.targets, first, entering, self.sources, changed, distances, dirty
+                log_weights,
+                self.first,
+                self.targets,
+                first,
+                entering,
+                self.sources,
+                changed,
+                distances,
+                dirty,
             )
         )
 
@@ -115,12 +124,18 @@ class GraphContext:
         rest = tuple(int(edge) for edge in path)
         while state != sink:
             step = next(
-                (e for e, emitted in self._steps[state] if rest[position : position + len(emitted)] == emitted
-                 and self._may_take(e, position + len(emitted), len(rest))),
+                (
+                    e
+                    for e, emitted in self._steps[state]
+                    if rest[position : position + len(emitted)] == emitted
+                    and self._may_take(e, position + len(emitted), len(rest))
+                ),
                 None,
             )
             if step is None:
-                raise InvalidInput(f"this is not an accepting path of the automaton (wrong at step {position + 1})")
+                raise InvalidInput(
+                    f"this is not an accepting path of the automaton (wrong at step {position + 1})"
+                )
             edges.append(step)
             position += int(self.emits[step])
             state = int(self.targets[step])
@@ -137,16 +152,25 @@ class GraphContext:
     def window(self, edge: int) -> tuple[int, ...]:
         return tuple(int(e) for e in self.windows[edge] if e >= 0)
 
+    def emitted(self, edges: IntArray) -> IntArray:
+        """How many transitions of A each transition of this path of A' adds to the path of A."""
+        return self.emits[edges]
+
     def entered_states(self, edges: IntArray) -> IntArray:
         return self.targets[edges]
 
     def state_flows(self, flows: FloatArray) -> FloatArray:
-        through = np.bincount(self.targets, weights=flows, minlength=self.state_count)
+        through = np.bincount(self.targets, weights=flows, minlength=self.state_count).astype(np.float64)
         through[0] = 1.0
         return through
 
     def source_targets(self) -> tuple[IntArray, IntArray]:
         return self.sources, self.targets
+
+    def layers(self) -> tuple[IndexArray, IndexArray]:
+        depths = np.arange(self.longest_path + 1)
+        edge_first = np.searchsorted(self._depths[self.sources], depths).astype(np.int64)
+        return edge_first, np.searchsorted(self._depths, depths).astype(np.int64)
 
     def padded(self) -> "GraphContext":
         """The same paths, all of one length: a transition that skips depths is followed by idle ones.
@@ -171,7 +195,7 @@ class GraphContext:
         padded = object.__new__(GraphContext)
         padded.expert, padded.reach = self.expert, self.reach
         start, end = (0, 0), (self.state_count - 1, int(depth[-1]))
-        rename = {start: START, end: SINK}
+        rename: dict[object, object] = {start: START, end: SINK}
         padded._set_transitions(
             [
                 _Transition(rename.get(t.source, t.source), rename.get(t.target, t.target), t.window, t.emits)
@@ -190,7 +214,7 @@ class GraphContext:
         return depths
 
     @cached_property
-    def _entering(self) -> tuple[IntArray, IntArray]:
+    def _entering(self) -> tuple[NDArray[np.int64], IntArray]:
         """The transitions that enter each state, by target, with where each state's begin."""
         entering = np.argsort(self.targets, kind="stable").astype(np.int32)
         first = np.searchsorted(self.targets[entering], np.arange(self.state_count + 1)).astype(np.int64)
@@ -262,7 +286,7 @@ def _topological_numbers(transitions: list[_Transition]) -> dict[object, int]:
         waiting[t.target] = waiting.get(t.target, 0) + 1
         leaving.setdefault(t.source, []).append(t.target)
     number: dict[object, int] = {}
-    ready = [START]
+    ready: list[object] = [START]
     for state in ready:
         if state != SINK:
             number[state] = len(number)
