@@ -14,4 +14,10 @@ def read_lattice(path: str | Path, limits: ReadLimits = DEFAULT_LIMITS) -> Latti
     source = open_source(path, limits)
     if sniff_slf(sample_of(source)):  # by far the most common, and read often: asked first
         return parse_slf(source)[0]
-    raise source.error(None, "not a lattice that can be read", "SLF is")
+    from galloon.clients.formats.registry import detect  # the registry knows us, through utterances
+
+    found = detect(source).read(source)
+    lattices = [output.lattice for output in found.outputs.values() if output.lattice is not None]
+    if len(lattices) != 1:
+        raise source.error(None, f"{len(lattices)} lattices are in the file, one is needed")
+    return lattices[0]

@@ -17,7 +17,7 @@ class ReadLimits:
     stream_bytes: int = 4096 * MEBI  # of an utterance file, which is read line by line, after decompression
     line_bytes: int = 16 * MEBI  # of one line of an utterance file
     xml_depth: int = 64  # open elements at once
-    xml_attributes: int = 256  # of one element
+    attributes: int = 256  # of one XML element, or kinds of field in a lattice
     json_depth: int = 32  # open objects and arrays at once
     lines: int = 200_000  # text lines, segments or utterances that a file other than JSON lines may hold
     words: int = 2_000_000  # in all lines together

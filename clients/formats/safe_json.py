@@ -15,9 +15,10 @@ from galloon.clients.errors import FormatError, LimitExceeded
 from galloon.clients.formats.source import Source
 from galloon.clients.formats.words import finite
 
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*+"?', re.DOTALL)  # to the end of the text if it is not closed
 _NOT_BRACKETS = {code: None for code in range(128) if chr(code) not in "[]{}"}
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89abAB]|\\u[dD][c-fC-F]")
+_SPACE = re.compile(r"[ \t\r\n]*")
 _KINDS = {dict: "an object", list: "a list", str: "a string", bool: "true or false", type(None): "null"}
 
 
@@ -26,21 +27,26 @@ def load_json(source: Source) -> "Node":
     return Node(parse(source.text(), source, None), "", source)
 
 
+def load_json_sequence(source: Source) -> Iterator["Node"]:
+    """The documents of a source that holds one, a list of them, or several one after another."""
+    text = source.text()
+    check_depth(text, source, None)
+    place, at = 0, _after_space(text, 0)
+    while at < len(text):
+        value, end = _decode(text, at, source, None)
+        for element in value if isinstance(value, list) else [value]:
+            yield Node(element, f"[{place}]", source)
+            place += 1
+        at = _after_space(text, end)
+
+
 def parse(text: str, source: Source, line: int | None) -> Any:
     """Parse one JSON text within the depth limit; `line` is where it starts, for formats of JSON lines."""
     check_depth(text, source, line)
-    try:
-        value = json.loads(text, parse_constant=_refuse_constant)
-    except RecursionError as problem:  # the limit was raised above what the interpreter can do
-        raise LimitExceeded(source.name, line, "json_depth", source.limits.json_depth, "nested") from problem
-    except ValueError as problem:
-        at = line if line is not None else getattr(problem, "lineno", None)
-        column = getattr(problem, "colno", None)
-        where = f" at column {column}" if column else ""
-        reason = getattr(problem, "msg", str(problem))
-        raise FormatError(source.name, at, f"not JSON{where}: {reason}") from problem
-    if _SURROGATE_ESCAPE.search(text):
-        value = _whole_characters(value, source, line)
+    value, end = _decode(text, _after_space(text, 0), source, line)
+    if (rest := _after_space(text, end)) < len(text):
+        at = line if line is not None else text.count("\n", 0, rest) + 1
+        raise source.error(at, "something follows the JSON value")
     return value
 
 
@@ -132,8 +138,33 @@ class Node:
         return self.source.error(None, f"{self.path or 'the document'}: {needed} is needed, {there} is there")
 
 
+def _after_space(text: str, at: int) -> int:
+    match = _SPACE.match(text, at)
+    return match.end() if match else at
+
+
+def _decode(text: str, at: int, source: Source, line: int | None) -> tuple[Any, int]:
+    """The value that starts at a place, and where it ends."""
+    try:
+        value, end = _DECODER.raw_decode(text, at)
+    except RecursionError as problem:  # the limit was raised above what the interpreter can do
+        raise LimitExceeded(source.name, line, "json_depth", source.limits.json_depth, "nested") from problem
+    except ValueError as problem:
+        where = line if line is not None else getattr(problem, "lineno", None)
+        column = getattr(problem, "colno", None)
+        reason = getattr(problem, "msg", str(problem))
+        what = f"not JSON{f' at column {column}' if column else ''}: {reason}"
+        raise FormatError(source.name, where, what) from problem
+    if _SURROGATE_ESCAPE.search(text, at, end):
+        value = _whole_characters(value, source, line)
+    return value, end
+
+
 def _refuse_constant(constant: str) -> None:
     raise ValueError(f"{constant} is not a JSON number")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
 def _whole_characters(value: Any, source: Source, line: int | None) -> Any:

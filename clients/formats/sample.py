@@ -1,8 +1,13 @@
 """The beginning of a file, by which formats recognise their own: `Sample`."""
 
+import gzip
+import zlib
 from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, cast
 
-from galloon.clients.formats.source import Source
+from galloon.clients.errors import FormatError
+from galloon.clients.formats.source import GZIP_MAGIC, Source
 
 SAMPLE_BYTES = 1 << 16
 
@@ -28,6 +33,25 @@ class Sample:
 
 
 def sample_of(source: Source) -> Sample:
-    data = source.data[:SAMPLE_BYTES]
+    return _sample(source.name, source.data[:SAMPLE_BYTES])
+
+
+def sample_of_file(path: Path) -> Sample:
+    """The beginning of a file, of which no more is read."""
+    try:
+        with path.open("rb") as raw:
+            compressed = raw.read(2) == GZIP_MAGIC
+            raw.seek(0)
+            stream: IO[bytes] = cast("IO[bytes]", gzip.GzipFile(fileobj=raw)) if compressed else raw
+            return _sample(str(path), stream.read(SAMPLE_BYTES))
+    except (gzip.BadGzipFile, EOFError, zlib.error) as problem:
+        raise FormatError(
+            str(path), None, f"damaged gzip data: {problem}", "make the file again"
+        ) from problem
+    except OSError as problem:
+        raise FormatError(str(path), None, f"cannot be read: {problem.strerror}") from problem
+
+
+def _sample(name: str, data: bytes) -> Sample:
     encoding = "utf-16" if data[:2] in {b"\xff\xfe", b"\xfe\xff"} else "utf-8-sig"
-    return Sample(source.name, data, data.decode(encoding, "replace"))
+    return Sample(name, data, data.decode(encoding, "replace"))

@@ -24,7 +24,7 @@ from galloon.clients.formats.words import SILENT, finite
 from galloon.learners.utterance import ExpertOutput, Lattice
 
 NAME = "slf"
-_QUOTED_FIELD = re.compile(r"""(\w+)=("(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|\S*)""")
+_QUOTED_FIELD = re.compile(r"""(?<!\w)(\w++)=("(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|\S*)""")
 _ESCAPE = re.compile(r"\\([0-7]{3}|.)")
 # The manual's long names, and the short ones that everyone writes.
 _SHORT = {"NODES": "N", "LINKS": "L", "WORD": "W", "START": "S", "END": "E", "TIME": "t", "ACOUSTIC": "a"} | {
@@ -207,7 +207,7 @@ def _columns(source: Source, rows: list[str], lines: list[int]) -> _Columns:
     for row, line in enumerate(rows):
         for key, value in _fields(line).items():
             if key not in by_key:
-                source.check("xml_attributes", len(by_key) + 1, lines[row])
+                source.check("attributes", len(by_key) + 1, lines[row])
                 by_key[key] = [None] * len(rows)
             by_key[key][row] = value
     return _Columns(source, lines, by_key)

@@ -6,6 +6,7 @@
 import gzip
 import io
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -25,6 +26,7 @@ class Source:
     limits: ReadLimits = DEFAULT_LIMITS
     notebook: NoteBook = field(default_factory=NoteBook)
     folder: Path | None = None  # where the file lies, for formats that name other files
+    symbols: Mapping[str, str] | None = None  # from label to word, for lattices of numbers
 
     @property
     def stem(self) -> str:

@@ -107,10 +107,11 @@ def _is_sound(word: Word, longest: int) -> bool:
     text: Any = word.text  # whatever the file held
     if type(text) is not str or not 0 < len(text) <= longest or len(text.split()) != 1:
         return False
-    for number in (word.confidence, word.start, word.end):
+    numbers: tuple[Any, ...] = (word.confidence, word.start, word.end)
+    for number in numbers:
         kind = type(number)
         if kind is float:
-            if not math.isfinite(number):  # type: ignore[arg-type]  # a float, as was just tested
+            if not math.isfinite(number):
                 return False
         elif number is not None and (kind is not int or abs(number) > 1 << 53):
             return False

@@ -12,6 +12,7 @@ Scalars beside `id` and `target` become labels. Files are streamed: memory holds
 """
 
 import gzip
+import io
 import json
 import zlib
 from collections.abc import Iterable, Iterator
@@ -22,11 +23,15 @@ from galloon.clients.errors import FormatError, LimitExceeded
 from galloon.clients.formats.lattice_files import read_lattice
 from galloon.clients.formats.limits import DEFAULT_LIMITS, ReadLimits
 from galloon.clients.formats.notes import NoteBook
+from galloon.clients.formats.result import Lines, ReadResult
 from galloon.clients.formats.safe_json import parse
+from galloon.clients.formats.sample import Sample
 from galloon.clients.formats.slf_writer import LatticeFolder
 from galloon.clients.formats.source import GZIP_MAGIC, Source, decode
 from galloon.clients.formats.utterance_json import expert_from_json, utterance_to_json
 from galloon.learners.utterance import Lattice, Utterance
+
+NAME = "utterances"
 
 
 def read_utterances(
@@ -90,6 +95,28 @@ def write_utterances(path: str | Path, utterances: Iterable[Utterance]) -> int:
             file.write(json.dumps(record, ensure_ascii=False, allow_nan=False).encode() + b"\n")
             count += 1
     return count
+
+
+def utterance_lines(utterances: Iterable[Utterance]) -> Iterator[str]:
+    """The lines of a file without lattices, for standard output."""
+    for utterance in utterances:
+        yield json.dumps(utterance_to_json(utterance), ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def sniff_utterances(sample: Sample) -> bool:
+    return sample.is_json and '"experts"' in sample.text and '"id"' in sample.text
+
+
+def read_utterance_outputs(source: Source) -> ReadResult:
+    """All outputs of a file under `id/expert`, for those who treat every format alike."""
+    lines = Lines(source)
+    found = utterances_of(
+        io.BytesIO(source.data), source.name, source.folder, limits=source.limits, notes=source.notebook
+    )
+    for utterance in found:
+        for output in utterance.outputs:
+            lines.add(f"{utterance.id}/{output.name}", output)
+    return lines.result(NAME)
 
 
 def _compressed(raw: IO[bytes], path: Path) -> IO[bytes]:

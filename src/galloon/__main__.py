@@ -11,6 +11,11 @@ from galloon import __version__
 
 # name: (module, attribute, one line for --help)
 SUB_COMMANDS: dict[str, tuple[str, str, str]] = {
+    "convert": (
+        "galloon.clients.convert",
+        "convert",
+        "Bring files of OCR and ASR engines together, or turn one format into another.",
+    ),
     "simulate": (
         "galloon.clients.simulate",
         "simulate",

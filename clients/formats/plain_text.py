@@ -1,0 +1,34 @@
+"""Plain text, a line of the page per line: `read_plain_text`, `write_plain_text`."""
+
+from collections.abc import Iterable
+
+from galloon.clients.formats.result import Lines, ReadResult
+from galloon.clients.formats.sample import Sample
+from galloon.clients.formats.source import Source
+from galloon.clients.formats.words import split_text
+from galloon.learners.utterance import ExpertOutput, Utterance
+
+NAME = "text"
+
+
+def sniff_plain_text(sample: Sample) -> bool:
+    """Anything readable; asked last."""
+    return b"\0" not in sample.data and "\ufffd" not in sample.text[:-4]
+
+
+def read_plain_text(source: Source) -> ReadResult:
+    """Each line that holds something, under its number."""
+    lines = Lines(source)
+    for at, line in enumerate(source.text().replace("\f", "\n").split("\n"), 1):
+        words = split_text(line, source, at)
+        if words:
+            lines.add(str(at), ExpertOutput(source.stem, words), at)
+    if not len(lines):
+        source.note("no text in the file")
+    return lines.result(NAME)
+
+
+def write_plain_text(utterances: Iterable[Utterance]) -> Iterable[str]:
+    """A line per utterance: the first engine's text. Combine first if there are several engines."""
+    for utterance in utterances:
+        yield (utterance.outputs[0].text if utterance.outputs else "") + "\n"

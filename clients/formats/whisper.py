@@ -1,0 +1,100 @@
+"""JSON of Whisper, faster-whisper, WhisperX, whisper.cpp and OpenAI's service: `read_whisper`.
+
+All have segments; words, their times and their scores are optional and may be missing for single words
+(WhisperX cannot align numerals). A word's confidence is `probability` (Whisper) or `score` (WhisperX); a
+segment's is the exponential of `avg_logprob`. whisper.cpp calls segments `transcription` and counts
+milliseconds.
+"""
+
+import math
+import re
+
+from galloon.clients.formats.result import Lines, ReadResult
+from galloon.clients.formats.safe_json import Node, load_json
+from galloon.clients.formats.sample import Sample
+from galloon.clients.formats.source import Source
+from galloon.clients.formats.words import split_text, spoken_words
+from galloon.learners.utterance import ExpertOutput, Word
+
+NAME = "whisper"
+
+
+def sniff_whisper(sample: Sample) -> bool:
+    text = sample.text
+    if not sample.is_json:
+        return False
+    if re.search(r'"(avg_logprob|no_speech_prob|word_segments|transcription)"\s*:', text):
+        return True
+    return bool(re.search(r'"segments"\s*:\s*\[\s*(\{\s*"(id|seek|start|end|text|words)"|\])', text)) and (
+        '"alternatives"' not in text
+    )
+
+
+def read_whisper(source: Source) -> ReadResult:
+    """The words of each segment, under the segment's id, or its place in the list."""
+    document = load_json(source)
+    lines = Lines(source)
+    segments = document if isinstance(document.value, list) else document.first("segments", "transcription")
+    # OpenAI's service lists words beside the segments rather than in them.
+    loose = [] if isinstance(document.value, list) else list(document["words"].items())
+    found = list(segments.items())
+    for place, segment in enumerate(found):
+        entries = segment["words"]
+        if entries:
+            words = _words(list(entries.items()), source)
+        elif loose:
+            words, loose = _take(loose, segment, last=place == len(found) - 1, source=source)
+        else:
+            words = ()
+        text = segment["text"].text() or ""
+        if not words and text.strip():
+            source.note("segment without words: its text was split")
+            words = split_text(text, source)
+        log_probability = segment["avg_logprob"].number()
+        confidence = None if log_probability is None else math.exp(min(log_probability, 0.0))
+        if words:
+            name = segment["id"].name(str(place))
+            lines.add(name, ExpertOutput(source.stem, words, confidence))
+        else:
+            source.note("segment without text left out")
+    if not found:
+        _whole_text(document, loose, lines, source)
+    return lines.result(NAME)
+
+
+def _whole_text(document: Node, loose: list[Node], lines: Lines, source: Source) -> None:
+    if isinstance(document.value, list):
+        return
+    words = _words(loose, source) or split_text(document["text"].text() or "", source)
+    if words:
+        lines.add("0", ExpertOutput(source.stem, words))
+    elif not any(key in document for key in ("segments", "transcription", "text", "words")):
+        raise source.error(None, "neither segments, words nor text are there", "is this Whisper's JSON?")
+
+
+def _words(entries: list[Node], source: Source) -> tuple[Word, ...]:
+    words: list[Word] = []
+    for entry in entries:
+        start, end = entry["start"].number(), entry["end"].number()
+        confidence = entry.first("probability", "score").number()
+        if start is None or end is None:
+            source.note("word without times")
+        if confidence is None:
+            source.note("word without a score")
+        text = entry.first("word", "text").text() or ""
+        words += spoken_words(text, source, confidence=confidence, start=start, end=end)
+    return tuple(words)
+
+
+def _take(
+    loose: list[Node], segment: Node, *, last: bool, source: Source
+) -> tuple[tuple[Word, ...], list[Node]]:
+    """The words that start before the segment ends, and the rest."""
+    end = segment["end"].number()
+    count = 0
+    while count < len(loose):
+        start = loose[count]["start"].number()
+        if not last and end is not None and start is not None and start >= end:
+            break
+        count += 1
+    return _words(loose[:count], source), loose[count:]
