@@ -49,7 +49,10 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A chosen path of the expert automaton: its transitions, its probability, and what to remember."""
+    """A chosen path of the expert automaton: its transitions, its probability, and what to remember.
+
+    The probability is NaN where the law has no closed form (the perturbed leader).
+    """
 
     path: IntArray
     log_probability: float

@@ -14,6 +14,7 @@ import numpy as np
 from numba import njit
 
 from galloon.learners.kernels.exponential import fast_exp, fast_log
+from galloon.learners.kernels.reductions import largest_of, total_of
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -41,16 +42,13 @@ def push(w, offsets, sources, drops, q):
         scale = inverse[state_offsets[j] : state_offsets[j + 1]]
         # The largest summand of each state goes out first: nothing overflows, the largest is never lost.
         if width == 1:
-            top = -np.inf
             for c in range(size):
                 x[c] = layer_w[c] + d[c]
-                top = max(top, x[c])
-            largest[0] = top
-            total[0] = 0.0
+            top = largest_of(x)
             for c in range(size):
                 x[c] = fast_exp(x[c] - top)
-            for c in range(size):
-                total[0] += x[c]
+            largest[0] = top
+            total[0] = total_of(x)
         else:
             for s in range(width):
                 largest[s] = -np.inf

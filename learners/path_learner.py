@@ -1,0 +1,198 @@
+"""What the learners on A' share: a law on its paths, drawing from it, state to bytes and back.
+
+A learner keeps `scores`, a sum of (estimated) gains for each transition of A'. A subclass says how scores
+become a law (`_law`), what to remember of a choice (`_numbers`) and what feedback adds (`_increment`).
+The law is computed when first asked for and kept until something is learned.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from galloon.learners import state
+from galloon.learners.automata.context import ContextAutomaton
+from galloon.learners.draws import generator
+from galloon.learners.errors import BoundExceeded, DamagedState, InvalidInput
+from galloon.learners.protocol import (
+    BanditFeedback,
+    Choice,
+    Feedback,
+    FloatArray,
+    FullFeedback,
+    IntArray,
+    Memory,
+    SemiBanditFeedback,
+    Setting,
+    Size,
+)
+from galloon.learners.tuning import Rate
+
+STATE_VERSION = 1
+GAIN_SLACK = 1e-9  # a gain may pass its bound by this share of it: sums of many floats do
+
+
+@dataclass(frozen=True, slots=True)
+class Gains:
+    """What feedback adds to the scores: `values` on `edges`, or on all transitions where edges is None."""
+
+    values: FloatArray
+    edges: IntArray | None = None
+
+
+class PathLearner(ABC):
+    """An online learner of paths of A'."""
+
+    name: ClassVar[str]
+    setting: ClassVar[Setting]
+
+    def __init__(self, context: ContextAutomaton, edge_bound: float, rate: Rate, seed: int = 0) -> None:
+        if not edge_bound > 0:
+            raise InvalidInput(f"the bound on a transition's gain must be positive, got {edge_bound}")
+        self.context = context
+        self.edge_bound = edge_bound
+        self.path_bound = edge_bound * context.longest_path
+        self.rate = rate
+        self.seed = seed
+        self.rounds_learned = 0
+        self.scores = np.zeros(context.transition_count)
+
+    # The protocol.
+
+    def choose(self, round_number: int) -> Choice:
+        edges = self._draw(generator(self.seed, round_number))
+        return Choice(self.context.expert_path(edges), self._log_probability(edges), self._memory(edges))
+
+    def learn(self, memory: Memory, feedback: Feedback) -> None:
+        self.learn_many([(memory, feedback)])
+
+    def learn_many(self, lessons: list[tuple[Memory, Feedback]]) -> None:
+        """As one `learn` after the other, but the law is brought up to date once, at the end."""
+        gains = [self._increment(memory, self._checked(memory, feedback)) for memory, feedback in lessons]
+        for gain in gains:  # all were good: now, and only now, the state changes
+            if gain.edges is None:
+                self.scores += gain.values
+            else:
+                self.scores[gain.edges] += gain.values
+        self.rounds_learned += len(gains)
+        self._scores_changed(gains)
+
+    def log_probability(self, path: IntArray) -> float:
+        return self._log_probability(self.context.context_path(path))
+
+    @abstractmethod
+    def marginals(self) -> FloatArray: ...
+
+    def most_probable_path(self) -> IntArray:
+        return self.context.expert_path(self._most_probable())
+
+    def remember(self, path: IntArray) -> Memory:
+        return self._memory(self.context.context_path(path))
+
+    def size(self) -> Size:
+        arrays = sum(array.nbytes for array in self._arrays().values())
+        return Size(self.context.state_count, self.context.transition_count, arrays)
+
+    def to_bytes(self) -> bytes:
+        meta = {"rounds_learned": self.rounds_learned, "signature": self._signature()}
+        return state.pack(self.name, STATE_VERSION, meta, self._arrays())
+
+    def restore(self, data: bytes) -> None:
+        found = state.unpack(data, self.name, STATE_VERSION)
+        if found.meta["signature"] != self._signature():
+            raise DamagedState(
+                f"this state belongs to a {self.name} built otherwise: {found.meta['signature']}, "
+                f"here {self._signature()}"
+            )
+        self.rounds_learned = int(found.meta["rounds_learned"])
+        self._set_arrays(found.arrays)
+
+    def digest(self) -> str:
+        return state.digest(self.to_bytes())
+
+    # What a subclass says.
+
+    @abstractmethod
+    def _draw(self, random: np.random.Generator) -> IntArray:
+        """A path of A', drawn."""
+
+    @abstractmethod
+    def _log_probability(self, edges: IntArray) -> float: ...
+
+    @abstractmethod
+    def _most_probable(self) -> IntArray: ...
+
+    @abstractmethod
+    def _scores_changed(self, gains: list[Gains]) -> None:
+        """Forget or bring up to date what was computed from the scores."""
+
+    def _numbers(self, edges: IntArray) -> FloatArray:
+        """What the estimator will divide by; nothing, unless feedback is partial."""
+        del edges
+        return np.empty(0)
+
+    def _increment(self, memory: Memory, feedback: Feedback) -> Gains:
+        """What this feedback adds to the scores; here the full gains."""
+        del memory
+        assert isinstance(feedback, FullFeedback)
+        return Gains(feedback.edge_gains)
+
+    def _arrays(self) -> dict[str, NDArray[Any]]:
+        return {"scores": self.scores}
+
+    def _set_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        self.scores = arrays["scores"]
+        self._scores_changed([Gains(self.scores)])
+
+    def _signature(self) -> list[Any]:
+        """What must agree between the learner that wrote a state and the one that reads it."""
+        rate = self.rate
+        return [
+            self.context.transition_count,
+            self.context.state_count,
+            self.edge_bound,
+            [rate.complexity, rate.roughness, rate.horizon, rate.fixed, rate.doubling],
+            self.seed,
+        ]
+
+    # Shared details.
+
+    @property
+    def learning_rate(self) -> float:
+        return self.rate.at(self.rounds_learned)
+
+    def _memory(self, edges: IntArray) -> Memory:
+        return Memory(edges, self._numbers(edges))
+
+    def _uniforms(self, random: np.random.Generator) -> FloatArray:
+        return random.random(self.context.longest_path)
+
+    def _checked(self, memory: Memory, feedback: Feedback) -> Feedback:
+        """The feedback, of the right kind and shape, finite, and within its bound."""
+        match feedback, self.setting:
+            case FullFeedback(edge_gains), Setting.FULL:
+                _check_gains(edge_gains, self.context.transition_count, self.edge_bound, "transition")
+            case SemiBanditFeedback(path_gains), Setting.SEMI_BANDIT:
+                _check_gains(path_gains, memory.edges.size, self.edge_bound, "transition of the path")
+            case BanditFeedback(gain), Setting.BANDIT:
+                _check_gains(np.array([gain]), 1, self.path_bound, "path")
+            case _:
+                raise InvalidInput(
+                    f"{self.name} learns from {self.setting.value} feedback, not {type(feedback).__name__}"
+                )
+        return feedback
+
+
+def _check_gains(gains: FloatArray, count: int, bound: float, what: str) -> None:
+    if gains.shape != (count,):
+        raise InvalidInput(f"{gains.shape} gains for {count}: one is needed for each {what}")
+    if not np.all(np.isfinite(gains)):
+        raise InvalidInput(f"the gain of a {what} is not finite")
+    if gains.size and (gains.min() < 0 or gains.max() > bound * (1 + GAIN_SLACK)):
+        raise BoundExceeded(
+            f"the gain of a {what} is {gains.max() if gains.min() >= 0 else gains.min():.6g}, outside of "
+            f"0 to {bound:.6g}: build the learner with a larger gain bound"
+        )
