@@ -2,7 +2,8 @@
 
     align(utterance, unit, normalizer)              slots from the 1-best outputs of any number of experts
     align_target(network, target, unit, normalizer)  the true token of each slot
-    with_expert(network, name, tokens)              one more expert, engine-like or derived
+    derive(network, names)                          adds vote, frequency_vote, confidence_vote, most_confident
+    with_expert(network, name, tokens)              adds any other expert
     slot_text(tokens, unit)                         the text that one token per slot spells
 
 Everything is a pure function, and the slots do not depend on the order of the experts.
@@ -11,14 +12,30 @@ Everything is a pure function, and the slots do not depend on the order of the e
 from galloon.learners.alignment.settings import DEFAULT_SETTINGS, AlignmentSettings, Unit
 from galloon.learners.alignment.slots import align, slot_text, with_expert
 from galloon.learners.alignment.target import AlignedTarget, align_target
+from galloon.learners.alignment.vote import (
+    DERIVED,
+    Offer,
+    confidence_vote,
+    derive,
+    frequency_vote,
+    majority_vote,
+    most_confident,
+)
 
 __all__ = [
     "DEFAULT_SETTINGS",
+    "DERIVED",
     "AlignedTarget",
     "AlignmentSettings",
+    "Offer",
     "Unit",
     "align",
     "align_target",
+    "confidence_vote",
+    "derive",
+    "frequency_vote",
+    "majority_vote",
+    "most_confident",
     "slot_text",
     "with_expert",
 ]

@@ -1,0 +1,82 @@
+"""One token per slot by counting what supports it.
+
+`weighted_vote` adds up whole-number weights, so that the order of addition cannot change a result.
+"""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def weighted_vote(tokens, weights, preference, occupancy_first):
+    """Returns (chosen, share): the token of each slot and its part of the slot's total weight.
+
+    tokens: int32, slots x experts, 0 for null. weights: int64, slots x experts, not negative.
+    preference: int64, one an expert: of equally supported tokens the one with the most preferred supporter
+    wins, and of those the one with the smaller number. With occupancy_first the experts that offer a token,
+    whichever, first stand together against those that offer null.
+    """
+    slots, r = tokens.shape
+    chosen = np.zeros(slots, dtype=np.int32)
+    share = np.zeros(slots, dtype=np.float64)
+    for slot in range(slots):
+        total, filled = np.int64(0), np.int64(0)
+        for j in range(r):
+            total += weights[slot, j]
+            if tokens[slot, j] != 0:
+                filled += weights[slot, j]
+        occupied = False
+        if occupancy_first:
+            occupied = 2 * filled > total
+            if 2 * filled == total:
+                favourite_filled, favourite_empty = np.int64(-1), np.int64(-1)
+                for j in range(r):
+                    if tokens[slot, j] != 0:
+                        favourite_filled = max(favourite_filled, preference[j])
+                    else:
+                        favourite_empty = max(favourite_empty, preference[j])
+                occupied = favourite_filled > favourite_empty
+            if not occupied:
+                share[slot] = (total - filled) / total if total > 0 else 0.0
+                continue
+        best, best_support, best_favourite = -1, np.int64(-1), np.int64(-1)
+        for i in range(r):
+            candidate = tokens[slot, i]
+            if occupied and candidate == 0:
+                continue
+            support, favourite = np.int64(0), np.int64(-1)
+            for j in range(r):
+                if tokens[slot, j] == candidate:
+                    support += weights[slot, j]
+                    favourite = max(favourite, preference[j])
+            better = support > best_support
+            if support == best_support:
+                better = favourite > best_favourite
+                if favourite == best_favourite:
+                    better = candidate < best
+            if better:
+                best, best_support, best_favourite = candidate, support, favourite
+        if best >= 0:
+            chosen[slot] = best
+            share[slot] = best_support / total if total > 0 else 0.0
+    return chosen, share
+
+
+@njit(cache=True, nogil=True)
+def agreement(tokens):
+    """For each expert the number of times that another expert offers the same in a slot."""
+    slots, r = tokens.shape
+    counts = np.zeros(r, dtype=np.int64)
+    for slot in range(slots):
+        for i in range(r):
+            for j in range(i):
+                if tokens[slot, i] == tokens[slot, j]:
+                    counts[i] += 1
+                    counts[j] += 1
+    return counts
+
+
+def warm_up() -> None:
+    tokens = np.array([[1, 0], [1, 1]], dtype=np.int32)
+    weights = np.ones((2, 2), dtype=np.int64)
+    weighted_vote(tokens, weights, agreement(tokens), True)
