@@ -1,0 +1,82 @@
+"""Slow and obvious twins of the alignment kernels."""
+
+from functools import cache
+from itertools import product
+from statistics import median_low
+
+
+def edit_distance(a, b):
+    """By the recursion itself."""
+
+    @cache
+    def distance(i, j):
+        if i == 0 or j == 0:
+            return i + j
+        same = a[i - 1] == b[j - 1]
+        return min(distance(i - 1, j) + 1, distance(i, j - 1) + 1, distance(i - 1, j - 1) + (not same))
+
+    return distance(len(a), len(b))
+
+
+def token_cost(a, b, gap, lowest, highest):
+    if a == b:
+        return 0
+    if not a or not b:
+        return gap
+    longest = max(len(a), len(b))
+    return lowest + ((highest - lowest) * edit_distance(a, b) * 2 + longest) // (2 * longest)
+
+
+def column_cost(column, weights, cost):
+    """Sum of pairs of one slot; None is null."""
+    return sum(
+        weights[i] * weights[j] * cost(column[i], column[j])
+        for i in range(len(column))
+        for j in range(i)
+        if not (column[i] is None and column[j] is None)
+    )
+
+
+def least_cost(sequences, weights, cost):
+    """The least sum of pairs over all alignments, by trying every first column."""
+
+    @cache
+    def best(places):
+        if all(place == len(sequence) for place, sequence in zip(places, sequences, strict=True)):
+            return 0
+        found = []
+        for step in product((0, 1), repeat=len(sequences)):
+            after = tuple(p + s for p, s in zip(places, step, strict=True))
+            if not any(step) or any(p > len(q) for p, q in zip(after, sequences, strict=True)):
+                continue
+            column = [q[p] if s else None for q, p, s in zip(sequences, places, step, strict=True)]
+            found.append(column_cost(column, weights, cost) + best(after))
+        return min(found)
+
+    return best((0,) * len(sequences))
+
+
+def least_errors(slots, target):
+    """The errors of the way through the slots that is closest to the target; None is null."""
+    paths = product(*(set(slot) for slot in slots))
+    return min(edit_distance(tuple(t for t in path if t is not None), tuple(target)) for path in paths)
+
+
+def vote(slot, weights, preference, occupancy_first):
+    """The winner of one slot, as `learners.kernels.votes.weighted_vote` should see it."""
+
+    def rank(members):
+        return sum(weights[j] for j in members), max(preference[j] for j in members)
+
+    by_token = {t: [j for j, other in enumerate(slot) if other == t] for t in set(slot)}
+    if occupancy_first and 0 in by_token and len(by_token) > 1:
+        empty = by_token.pop(0)
+        filled = [j for j in range(len(slot)) if j not in empty]
+        if rank(empty) >= rank(filled):
+            return 0
+    return max(by_token, key=lambda t: (*rank(by_token[t]), -t))
+
+
+def clock_error(anchors, slope, offset):
+    """The middle of the distances between mapped midpoints and the reference's, in reference half lengths."""
+    return median_low(sorted(abs(slope * x + offset - y) / half for x, y, half in anchors))
