@@ -146,6 +146,8 @@ class GraphContext:
         return position == length or int(self.targets[edge]) != self.state_count - 1
 
     def expert_path(self, edges: IntArray) -> IntArray:
+        if self._one_by_one:
+            return self.windows[edges, -1][self.emits[edges] > 0]
         emitted = [self.windows[e, self.reach.span - self.emits[e] :] for e in edges]
         return np.concatenate([*emitted, np.empty(0, dtype=np.int32)]).astype(np.int32)
 
@@ -156,8 +158,10 @@ class GraphContext:
         """How many transitions of A each transition of this path of A' adds to the path of A."""
         return self.emits[edges]
 
-    def entered_states(self, edges: IntArray) -> IntArray:
-        return self.targets[edges]
+    def flows_through(self, flows: FloatArray, edges: IntArray) -> FloatArray:
+        first, entering = self._entering
+        states = self.targets[edges]
+        return np.array([flows[entering[first[s] : first[s + 1]]].sum() for s in states])
 
     def state_flows(self, flows: FloatArray) -> FloatArray:
         through = np.bincount(self.targets, weights=flows, minlength=self.state_count).astype(np.float64)
@@ -203,6 +207,10 @@ class GraphContext:
             ]
         )
         return padded
+
+    @cached_property
+    def _one_by_one(self) -> bool:
+        return int(self.emits.max(initial=0)) <= 1
 
     @cached_property
     def _depths(self) -> IntArray:
