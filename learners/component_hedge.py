@@ -73,8 +73,8 @@ class ComponentHedge(PathLearner):
     def marginals(self) -> FloatArray:
         return self.flow
 
-    def _draw(self, random: np.random.Generator) -> IntArray:
-        return self.context.sample(self.flow, self._uniforms(random))
+    def _draw(self, round_number: int) -> IntArray:
+        return self.context.sample(self.flow, self._uniforms(round_number))
 
     def _log_probability(self, edges: IntArray) -> float:
         sources, _ = self.context.source_targets()

@@ -1,11 +1,20 @@
-"""Random numbers keyed by (seed, round): the same round of the same learner draws the same numbers.
+"""Random numbers of a round: a function of (seed, round number), so that a replay draws the same.
 
-The generator is counter-based (Philox), so nothing of it is state: a replay needs only the round number.
+The first two draws of neighbouring rounds and seeds are as unrelated as any (tests/learners/test_draws.py).
 """
 
 import numpy as np
 
+from galloon.learners.kernels import uniform
+from galloon.learners.protocol import FloatArray
 
-def generator(seed: int, round_number: int) -> np.random.Generator:
-    """The generator of one round."""
-    return np.random.Generator(np.random.Philox(key=np.array([seed, round_number], dtype=np.uint64)))
+
+def uniforms(seed: int, round_number: int, count: int) -> FloatArray:
+    """Numbers from [0, 1)."""
+    numbers: FloatArray = uniform.uniforms(np.uint64(seed), np.uint64(round_number), count)
+    return numbers
+
+
+def exponentials(seed: int, round_number: int, count: int) -> FloatArray:
+    """Numbers with the density e**-x."""
+    return -np.log1p(-uniforms(seed, round_number, count))

@@ -41,8 +41,8 @@ class ExpandedHedge(PathLearner):
             self._pushed = self.context.push(self.learning_rate * self.scores)
         return self._pushed
 
-    def _draw(self, random: np.random.Generator) -> IntArray:
-        return self.context.sample(self._law().flows, self._uniforms(random))
+    def _draw(self, round_number: int) -> IntArray:
+        return self.context.sample(self._law().flows, self._uniforms(round_number))
 
     def _log_probability(self, edges: IntArray) -> float:
         return float((self.learning_rate * self.scores[edges]).sum() - self._law().log_total)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from galloon.learners import state
 from galloon.learners.automata.context import ContextAutomaton
-from galloon.learners.draws import generator
+from galloon.learners.draws import uniforms
 from galloon.learners.errors import BoundExceeded, DamagedState, InvalidInput
 from galloon.learners.protocol import (
     BanditFeedback,
@@ -63,7 +63,7 @@ class PathLearner(ABC):
     # The protocol.
 
     def choose(self, round_number: int) -> Choice:
-        edges = self._draw(generator(self.seed, round_number))
+        edges = self._draw(round_number)
         return Choice(self.context.expert_path(edges), self._log_probability(edges), self._memory(edges))
 
     def learn(self, memory: Memory, feedback: Feedback) -> None:
@@ -116,7 +116,7 @@ class PathLearner(ABC):
     # What a subclass says.
 
     @abstractmethod
-    def _draw(self, random: np.random.Generator) -> IntArray:
+    def _draw(self, round_number: int) -> IntArray:
         """A path of A', drawn."""
 
     @abstractmethod
@@ -167,8 +167,8 @@ class PathLearner(ABC):
     def _memory(self, edges: IntArray) -> Memory:
         return Memory(edges, self._numbers(edges))
 
-    def _uniforms(self, random: np.random.Generator) -> FloatArray:
-        return random.random(self.context.longest_path)
+    def _uniforms(self, round_number: int) -> FloatArray:
+        return uniforms(self.seed, round_number, self.context.longest_path)
 
     def _checked(self, memory: Memory, feedback: Feedback) -> Feedback:
         """The feedback, of the right kind and shape, finite, and within its bound."""

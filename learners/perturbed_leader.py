@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from galloon.learners.automata.context import ContextAutomaton
-from galloon.learners.draws import generator
+from galloon.learners.draws import exponentials
 from galloon.learners.errors import InvalidInput
 from galloon.learners.path_learner import Gains, PathLearner
 from galloon.learners.protocol import Choice, FloatArray, IntArray, Setting
@@ -50,7 +50,7 @@ class PerturbedLeader(PathLearner):
 
     def choose(self, round_number: int) -> Choice:
         """The probability is left open (NaN): estimating it would cost thousands of choices."""
-        edges = self._draw(generator(self.seed, round_number))
+        edges = self._draw(round_number)
         return Choice(self.context.expert_path(edges), math.nan, self._memory(edges))
 
     def marginals(self) -> FloatArray:
@@ -62,11 +62,11 @@ class PerturbedLeader(PathLearner):
     def _sample_law(self) -> list[IntArray]:
         if self._sampled is None:
             rounds = range(ESTIMATE_ROUNDS, ESTIMATE_ROUNDS + self.draws)
-            self._sampled = [self._draw(generator(self.seed, number)) for number in rounds]
+            self._sampled = [self._draw(number) for number in rounds]
         return self._sampled
 
-    def _draw(self, random: np.random.Generator) -> IntArray:
-        noise = random.standard_exponential(self.context.transition_count)
+    def _draw(self, round_number: int) -> IntArray:
+        noise = exponentials(self.seed, round_number, self.context.transition_count)
         return self.context.best_path(self.learning_rate * self.scores + noise)[0]
 
     def _log_probability(self, edges: IntArray) -> float:

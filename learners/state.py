@@ -64,7 +64,9 @@ def unpack(data: bytes, kind: str, newest_version: int) -> State:
         raise DamagedState(f"these {len(data)} bytes are not a galloon state; expected one of kind {kind!r}")
     body, checksum = data[:-CHECKSUM_BYTES], data[-CHECKSUM_BYTES:]
     if _checksum(body) != checksum:
-        raise DamagedState(f"the checksum of this {kind!r} state is wrong: the bytes are damaged or cut short")
+        raise DamagedState(
+            f"the checksum of this {kind!r} state is wrong: the bytes are damaged or cut short"
+        )
     start = len(MAGIC) + 4
     header_end = start + int.from_bytes(body[len(MAGIC) : start], "little")
     header = json.loads(body[start:header_end])

@@ -88,8 +88,8 @@ class ContextAutomaton(Protocol):
         """The transitions of A that this transition of A' remembers, oldest first."""
         ...
 
-    def flows_through(self, flows: FloatArray, edges: IntArray) -> FloatArray:
-        """The flow through the state that each of these transitions enters (not the sink)."""
+    def entering(self, edges: IntArray) -> list[IntArray]:
+        """For each of these transitions all that enter the same state, itself among them (not the sink)."""
         ...
 
     def state_flows(self, flows: FloatArray) -> FloatArray:

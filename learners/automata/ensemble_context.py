@@ -115,11 +115,11 @@ class EnsembleContext:
             layers.append((self.reach.shortest + j - 1) * r + expert)
         return np.concatenate(layers).astype(np.int32)
 
-    def flows_through(self, flows: FloatArray, edges: IntArray) -> FloatArray:
+    def entering(self, edges: IntArray) -> list[IntArray]:
         layers = np.searchsorted(self.offsets, edges, side="right") - 1
         drops = self.drops[layers]
         firsts = self.offsets[layers] + (edges - self.offsets[layers]) // drops * drops
-        return np.array([flows[f : f + d].sum() for f, d in zip(firsts, drops, strict=True)])
+        return [np.arange(f, f + d, dtype=np.int32) for f, d in zip(firsts, drops, strict=True)]
 
     def state_flows(self, flows: FloatArray) -> FloatArray:
         _, targets = self.source_targets()

@@ -158,10 +158,9 @@ class GraphContext:
         """How many transitions of A each transition of this path of A' adds to the path of A."""
         return self.emits[edges]
 
-    def flows_through(self, flows: FloatArray, edges: IntArray) -> FloatArray:
+    def entering(self, edges: IntArray) -> list[IntArray]:
         first, entering = self._entering
-        states = self.targets[edges]
-        return np.array([flows[entering[first[s] : first[s + 1]]].sum() for s in states])
+        return [entering[first[s] : first[s + 1]] for s in self.targets[edges]]
 
     def state_flows(self, flows: FloatArray) -> FloatArray:
         through = np.bincount(self.targets, weights=flows, minlength=self.state_count).astype(np.float64)

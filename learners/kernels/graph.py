@@ -127,7 +127,9 @@ def warm_up() -> None:
     entering = np.array([0, 1, 2], dtype=np.int32)
     w, d, q = np.zeros(3), np.zeros(3), np.empty(3)
     distances(w, first, target, d)
-    redistances(w, first, target, entering_first, entering, source, entering[:1], d, np.zeros(3, dtype=np.bool_))
+    redistances(
+        w, first, target, entering_first, entering, source, entering[:1], d, np.zeros(3, dtype=np.bool_)
+    )
     flows(w, d, first, target, q)
     sample(q, first, target, np.zeros(3))
     best_path(w, first, target)

@@ -54,7 +54,11 @@ def push(w, offsets, sources, drops, q):
                 largest[s] = -np.inf
                 total[s] = 0.0
             for first in range(0, size, width):
-                block, block_w, block_d = x[first : first + width], layer_w[first : first + width], d[first : first + width]
+                block, block_w, block_d = (
+                    x[first : first + width],
+                    layer_w[first : first + width],
+                    d[first : first + width],
+                )
                 for s in range(width):
                     block[s] = block_w[s] + block_d[s]
                 for s in range(width):
