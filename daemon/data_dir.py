@@ -1,0 +1,36 @@
+"""The data directory: made if missing, readable by its owner alone, and held by one daemon at a time."""
+
+import fcntl
+import os
+from pathlib import Path
+
+from galloon.daemon.errors import StoreFailed, StoreLocked
+
+
+class DataDir:
+    """`lock` takes it or says who has it; the system lets go when the process ends, however it ends."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._descriptor = -1
+
+    def lock(self) -> None:
+        try:
+            self._path.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._descriptor = os.open(self._path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise StoreFailed(f"{self._path}: cannot be used as data directory: {error.strerror}") from error
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            holder = os.pread(self._descriptor, 32, 0).decode(errors="replace").strip() or "unknown"
+            os.close(self._descriptor)
+            raise StoreLocked(
+                f"{self._path}: another daemon (process {holder}) holds this data directory; stop it first, "
+                "or set store.data_dir to another one"
+            ) from error
+        os.ftruncate(self._descriptor, 0)
+        os.pwrite(self._descriptor, f"{os.getpid()}\n".encode(), 0)
+
+    def unlock(self) -> None:
+        os.close(self._descriptor)

@@ -1,0 +1,174 @@
+"""What can go wrong in the daemon, and the one table from error to gRPC code.
+
+DaemonError
+├── Refused                 a request that fails; travels to the client as code, reason and sentence
+│   ├── Invalid             a field is malformed, missing, or contradicts another one
+│   ├── WrongOrder          utterance or feedback before open, or open twice
+│   ├── UnknownLearner      no learner of that name
+│   ├── OtherSpec           a learner of that name has another spec
+│   ├── OtherContent        an utterance id used again with other content
+│   ├── UnknownRound        feedback on a round that is not known, or forgotten
+│   ├── ExpiredRound        feedback on a round that waited too long
+│   ├── OtherFeedback       another feedback on a round that has learned
+│   ├── WrongSetting        feedback of a kind that the learner's setting does not take
+│   ├── LimitPassed         over a limit; names it and its value
+│   ├── Denied              the principal may not use this learner
+│   ├── Unauthenticated     no principal at all
+│   ├── Unavailable         the daemon drains or cannot write; the same request may succeed later
+│   └── Internal            a defect; the client learns no more than that
+├── ConfigError             a wrong key or value, with the file, the line and what to do (exit status 2)
+└── StoreError              the store cannot be used
+    ├── StoreDamaged        bytes that are not what was written
+    ├── StoreTooNew         written by a newer galloon
+    ├── StoreLocked         another daemon holds the data directory
+    ├── StoreFull           no space; heals when space returns
+    └── StoreFailed         a write or a sync failed: stop, never retry in place
+
+`refusal` turns any exception of a request into the `Refused` that the client sees.
+"""
+
+import grpc
+
+from galloon.learners.errors import BudgetExceeded, InvalidInput, LearnerError
+from galloon.v1 import combine_pb2 as wire
+
+Code = grpc.StatusCode
+
+
+class DaemonError(Exception):
+    """The root: catch this to catch everything that the daemon raises on purpose."""
+
+
+class Refused(DaemonError):
+    """A request that fails. `field` is the path of the field that is wrong, where one is."""
+
+    def __init__(self, message: str, field: str = "") -> None:
+        super().__init__(message)
+        self.message, self.field = message, field
+
+
+class Invalid(Refused):
+    pass
+
+
+class WrongOrder(Refused):
+    pass
+
+
+class UnknownLearner(Refused):
+    pass
+
+
+class OtherSpec(Refused):
+    pass
+
+
+class OtherContent(Refused):
+    pass
+
+
+class UnknownRound(Refused):
+    pass
+
+
+class ExpiredRound(Refused):
+    pass
+
+
+class OtherFeedback(Refused):
+    pass
+
+
+class WrongSetting(Refused):
+    pass
+
+
+class LimitPassed(Refused):
+    """Over a limit of the configuration."""
+
+    def __init__(self, limit: str, needed: float, allowed: float, advice: str, field: str = "") -> None:
+        super().__init__(f"{limit}: {needed:.15g} asked, {allowed:.15g} allowed; {advice}", field)
+        self.limit, self.needed, self.allowed = limit, needed, allowed
+
+
+class Denied(Refused):
+    pass
+
+
+class Unauthenticated(Refused):
+    pass
+
+
+class Unavailable(Refused):
+    pass
+
+
+class Internal(Refused):
+    pass
+
+
+class ConfigError(DaemonError):
+    pass
+
+
+class StoreError(DaemonError):
+    pass
+
+
+class StoreDamaged(StoreError):
+    pass
+
+
+class StoreTooNew(StoreError):
+    pass
+
+
+class StoreLocked(StoreError):
+    pass
+
+
+class StoreFull(StoreError):
+    pass
+
+
+class StoreFailed(StoreError):
+    pass
+
+
+# The one table. Everything that reaches a client has a row here.
+CODES: dict[type[Refused], tuple[grpc.StatusCode, wire.Reason.ValueType]] = {
+    Invalid: (Code.INVALID_ARGUMENT, wire.REASON_INVALID),
+    WrongOrder: (Code.FAILED_PRECONDITION, wire.REASON_WRONG_ORDER),
+    UnknownLearner: (Code.NOT_FOUND, wire.REASON_UNKNOWN_LEARNER),
+    OtherSpec: (Code.ALREADY_EXISTS, wire.REASON_OTHER_SPEC),
+    OtherContent: (Code.ALREADY_EXISTS, wire.REASON_OTHER_CONTENT),
+    UnknownRound: (Code.NOT_FOUND, wire.REASON_UNKNOWN_ROUND),
+    ExpiredRound: (Code.NOT_FOUND, wire.REASON_EXPIRED_ROUND),
+    OtherFeedback: (Code.ALREADY_EXISTS, wire.REASON_OTHER_FEEDBACK),
+    WrongSetting: (Code.FAILED_PRECONDITION, wire.REASON_WRONG_SETTING),
+    LimitPassed: (Code.RESOURCE_EXHAUSTED, wire.REASON_LIMIT),
+    Denied: (Code.PERMISSION_DENIED, wire.REASON_DENIED),
+    Unauthenticated: (Code.UNAUTHENTICATED, wire.REASON_DENIED),
+    Unavailable: (Code.UNAVAILABLE, wire.REASON_UNAVAILABLE),
+    Internal: (Code.INTERNAL, wire.REASON_INTERNAL),
+}
+
+
+def refusal(error: BaseException, field: str = "") -> Refused:
+    """What a client is told of this error: never internal text."""
+    match error:
+        case Refused():
+            return error
+        case BudgetExceeded():
+            advice = str(error).partition("; ")[2] or "send less"
+            return LimitPassed(error.limit, error.needed, error.allowed, advice, field)
+        case InvalidInput():
+            return Invalid(str(error), field)
+        case StoreFull():
+            return Unavailable("the disk of the daemon is full: nothing was recorded; send this again later")
+        case StoreError():
+            return Unavailable("the daemon cannot write and stops: reconnect later and send this again")
+        case LearnerError():
+            return Invalid(str(error), field)
+        case _:
+            return Internal("the daemon failed on this request; it has logged why")

@@ -1,0 +1,85 @@
+"""A number on everything that a client can make grow, and the checks that name the limit that was passed.
+
+`Limits` are the defaults; `check` refuses what is over one. `Ledger` counts what each principal holds.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from galloon.daemon.errors import LimitPassed
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """All limits, see galloon.toml for what each promises and costs."""
+
+    message_bytes: int = 1_048_576
+    experts: int = 64
+    slots: int = 4096
+    transitions: int = 2_000_000
+    learners: int = 1000
+    pending_rounds: int = 1024
+    pending_age_s: float = 86_400.0
+    remembered_rounds: int = 256
+    streams: int = 2000
+    streams_per_principal: int = 2000
+    in_flight: int = 64
+    bytes_per_principal: int = 67_108_864
+    import_bytes: int = 268_435_456
+
+
+# What a client can do about each limit, said after its name and value.
+ADVICE = {
+    "message_bytes": "send shorter utterances, or raise limits.message_bytes",
+    "experts": "use fewer experts, or raise limits.experts",
+    "slots": "cut the utterance into shorter ones, or raise limits.slots",
+    "transitions": "use fewer experts, a shorter pattern or window, or raise limits.transitions",
+    "learners": "delete learners that are not needed, or raise limits.learners",
+    "streams": "close streams that are not needed, or raise limits.streams",
+    "streams_per_principal": "close streams that are not needed, or raise limits.streams_per_principal",
+    "bytes_per_principal": "wait for answers before sending more, or raise limits.bytes_per_principal",
+    "import_bytes": "raise limits.import_bytes to import a learner this large",
+}
+
+
+def check(limits: Limits, name: str, needed: float, field: str = "") -> None:
+    """Refuse what is over the limit of this name."""
+    allowed = getattr(limits, name)
+    if needed > allowed:
+        raise LimitPassed(name, needed, allowed, ADVICE[name], field)
+
+
+class Ledger:
+    """Streams and bytes in flight, altogether and by principal."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self.streams = 0
+        self._streams: defaultdict[str, int] = defaultdict(int)
+        self._bytes: defaultdict[str, int] = defaultdict(int)
+
+    def open_stream(self, principal: str) -> None:
+        check(self._limits, "streams", self.streams + 1)
+        check(self._limits, "streams_per_principal", self._streams[principal] + 1)
+        self.streams += 1
+        self._streams[principal] += 1
+
+    def close_stream(self, principal: str) -> None:
+        self.streams -= 1
+        self._streams[principal] -= 1
+        if not self._streams[principal]:
+            del self._streams[principal]
+
+    def hold(self, principal: str, size: int) -> None:
+        """Count the bytes of a request until it is answered."""
+        held = self._bytes[principal] + size
+        if held > self._limits.bytes_per_principal:
+            check(self._limits, "bytes_per_principal", held)
+        self._bytes[principal] = held
+
+    def release(self, principal: str, size: int) -> None:
+        left = self._bytes[principal] - size
+        if left:
+            self._bytes[principal] = left
+        else:
+            del self._bytes[principal]

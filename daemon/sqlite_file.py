@@ -1,0 +1,96 @@
+"""The database file itself: its schema and format, opening with all checks, and transactions.
+
+Format 1 (`PRAGMA user_version`; `application_id` is "GALL"):
+
+    learners(key, name, spec)                    spec is canonical JSON
+    snapshots(learner, seq, body)                body is a checksummed container, covers the journal up to seq
+    journal(learner, seq, kind, body, checksum)  seq without gaps; CRC-32 of learner, seq, kind and body
+"""
+
+import sqlite3
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from zlib import crc32
+
+from galloon.daemon.errors import StoreDamaged, StoreError, StoreFailed, StoreTooNew
+
+FORMAT = 1
+APPLICATION_ID = int.from_bytes(b"GALL", "big")
+FILE_NAME = "galloon.db"
+ADVICE = "restore the data directory from a backup, or move it away to start empty"
+SCHEMA = f"""
+BEGIN;
+CREATE TABLE learners(key INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, spec TEXT NOT NULL);
+CREATE TABLE snapshots(learner INTEGER PRIMARY KEY, seq INTEGER NOT NULL, body BLOB NOT NULL);
+CREATE TABLE journal(learner INTEGER NOT NULL, seq INTEGER NOT NULL, kind INTEGER NOT NULL,
+                     body BLOB NOT NULL, checksum INTEGER NOT NULL);
+CREATE UNIQUE INDEX journal_order ON journal(learner, seq);
+PRAGMA application_id = {APPLICATION_ID};
+PRAGMA user_version = {FORMAT};
+COMMIT;
+"""
+# Faults of the disk or of its permissions, not of the bytes in the file.
+OUTSIDE = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_BUSY}
+
+
+def open_database(path: Path) -> sqlite3.Connection:
+    """The database, checked; made if there is none."""
+    # A connection in autocommit mode: every statement alone is a transaction. It is used by one thread at a
+    # time, first by the one that recovers, then by the writer.
+    database = sqlite3.connect(path, isolation_level=None, check_same_thread=False, cached_statements=512)
+    try:
+        _prepare(database, path)
+    except sqlite3.DatabaseError as error:
+        database.close()
+        raise _judged(error, path) from error
+    except StoreError:
+        database.close()
+        raise
+    return database
+
+
+@contextmanager
+def transaction(database: sqlite3.Connection) -> Iterator[None]:
+    """All or nothing; sqlite3's own context manager does not begin one in autocommit mode."""
+    database.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        database.execute("COMMIT")
+    finally:
+        if database.in_transaction:
+            database.execute("ROLLBACK")
+
+
+def checksum(learner: int, seq: int, kind: int, body: bytes) -> int:
+    """Of one entry of the journal."""
+    return crc32(body, crc32(struct.pack("<qqq", learner, seq, kind)))
+
+
+def _prepare(database: sqlite3.Connection, path: Path) -> None:
+    new = database.execute("PRAGMA page_count").fetchone()[0] == 0
+    if new:
+        database.execute("PRAGMA page_size = 8192")
+    database.execute("PRAGMA journal_mode = WAL")
+    database.execute("PRAGMA synchronous = FULL")
+    database.execute("PRAGMA wal_autocheckpoint = 2000")
+    if new:
+        database.executescript(SCHEMA)
+    if database.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+        raise StoreDamaged(f"{path}: this is not a store of galloon; {ADVICE}")
+    version = database.execute("PRAGMA user_version").fetchone()[0]
+    if version > FORMAT:
+        raise StoreTooNew(
+            f"{path}: written in format {version}, this galloon reads up to {FORMAT}: upgrade galloon, "
+            "or restore a backup that this version wrote"
+        )
+    verdict = database.execute("PRAGMA quick_check(1)").fetchone()[0]
+    if verdict != "ok":
+        raise StoreDamaged(f"{path}: {verdict}; {ADVICE}")
+
+
+def _judged(error: sqlite3.DatabaseError, path: Path) -> StoreError:
+    if getattr(error, "sqlite_errorcode", 0) & 0xFF in OUTSIDE:
+        return StoreFailed(f"{path}: cannot be opened: {error}; see to the disk and its permissions")
+    return StoreDamaged(f"{path}: {error}; {ADVICE}")

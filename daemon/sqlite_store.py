@@ -1,0 +1,275 @@
+"""The store on SQLite: one file in write-ahead mode, `synchronous=FULL`, one writer thread, a sync per batch.
+
+While one batch is being synced the next one gathers, so the disk sets the pace and nobody waits twice. A
+batch is one INSERT statement, because the interpreter lock is given up and taken back once a statement. The
+format is described in `sqlite_file`, the verbs in `store`.
+"""
+
+import asyncio
+import sqlite3
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from galloon.daemon.data_dir import DataDir
+from galloon.daemon.errors import StoreDamaged, StoreError, StoreFailed, StoreFull
+from galloon.daemon.failpoints import reach
+from galloon.daemon.sqlite_file import ADVICE, FILE_NAME, checksum, open_database, transaction
+from galloon.daemon.store import VOID, CommitFigures, Entry, StoredEntry, StoredLearner
+
+BATCH_ENTRIES = 1000  # five variables each; SQLite takes 32,766
+FULL_PAUSE_S = 0.2  # between two attempts on a full disk
+
+T = TypeVar("T")
+Write = Callable[[sqlite3.Connection], T]
+Settled = Callable[[StoreError | None], None]
+
+
+class SqliteStore:
+    """See `Store` for the verbs."""
+
+    def __init__(self, data_dir: Path, commit_delay_s: float, queue_bytes: int) -> None:
+        self._delay, self._queue_bytes = commit_delay_s, queue_bytes
+        self.figures = CommitFigures()
+        self._path = data_dir / FILE_NAME
+        self._directory = DataDir(data_dir)
+        self._directory.lock()
+        try:
+            self._database = open_database(self._path)
+        except BaseException:
+            self._directory.unlock()
+            raise
+        self._queue: deque[Entry | _Task] = deque()
+        self._queued_bytes = 0
+        self._count = threading.Lock()  # guards the number above, which two sides change
+        self._some = threading.Event()  # there is something to write
+        self._urgent = threading.Event()  # somebody waits for it
+        self._closing = False
+        self._failure: StoreError | None = None
+
+    # Reading, on start.
+
+    def learners(self) -> Iterator[StoredLearner]:
+        rows = self._read(
+            "SELECT key, name, spec, seq, body FROM learners "
+            "LEFT JOIN snapshots ON learner = key ORDER BY key"
+        )
+        for key, name, spec, seq, body in rows:
+            yield StoredLearner(key, name, spec, seq or 0, body)
+
+    def journal(self, learner: int, after: int) -> Iterator[StoredEntry]:
+        rows = self._read(
+            "SELECT seq, kind, body, checksum FROM journal WHERE learner = ? AND seq > ? ORDER BY seq",
+            (learner, after),
+        )
+        for expected, (seq, kind, body, found) in enumerate(rows, start=after + 1):
+            fault = "missing" if seq != expected else "damaged"
+            if seq != expected or found != checksum(learner, seq, kind, body):
+                raise StoreDamaged(
+                    f"{self._path}: journal entry {expected} of learner {learner} is {fault}; {ADVICE}"
+                )
+            yield StoredEntry(seq, kind, body)
+
+    def _read(self, sql: str, parameters: tuple[int, ...] = ()) -> list[Any]:
+        try:
+            return self._database.execute(sql, parameters).fetchall()
+        except sqlite3.DatabaseError as error:
+            raise StoreDamaged(f"{self._path}: {error}; {ADVICE}") from error
+
+    # Writing: queued here, done by the writer thread below.
+
+    def start(self, observe: Callable[[float, int], None], failed: Callable[[StoreError], None]) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._observe, self._failed = observe, failed
+        self._thread = threading.Thread(target=self._write_all, name="store-writer")
+        self._thread.start()
+
+    def append(self, entry: Entry) -> None:
+        with self._count:
+            self._queued_bytes += len(entry.body)
+        self._queue.append(entry)
+        if entry.settled is not None and not self._urgent.is_set():
+            self._urgent.set()
+        if not self._some.is_set():
+            self._some.set()
+
+    def has_room(self) -> bool:
+        return self._queued_bytes < self._queue_bytes
+
+    async def create(self, name: str, spec: str, snapshot: bytes | None) -> int:
+        def write(database: sqlite3.Connection) -> int:
+            reach("learner.before_create")
+            with transaction(database):
+                inserted = database.execute("INSERT INTO learners(name, spec) VALUES (?, ?)", (name, spec))
+                if snapshot is not None:
+                    database.execute("INSERT INTO snapshots VALUES (?, 0, ?)", (inserted.lastrowid, snapshot))
+            reach("learner.after_create")
+            assert inserted.lastrowid is not None, "an INSERT gives a row id"
+            return inserted.lastrowid
+
+        return await self._task(write)
+
+    async def delete(self, learner: int) -> None:
+        def write(database: sqlite3.Connection) -> None:
+            reach("learner.before_delete")
+            with transaction(database):
+                database.execute("DELETE FROM journal WHERE learner = ?", (learner,))
+                database.execute("DELETE FROM snapshots WHERE learner = ?", (learner,))
+                database.execute("DELETE FROM learners WHERE key = ?", (learner,))
+            reach("learner.after_delete")
+
+        await self._task(write)
+
+    async def save_snapshot(self, learner: int, seq: int, snapshot: bytes) -> int:
+        def write(database: sqlite3.Connection) -> int:
+            reach("snapshot.before_write")
+            with transaction(database):
+                database.execute("REPLACE INTO snapshots VALUES (?, ?, ?)", (learner, seq, snapshot))
+                gone = database.execute("DELETE FROM journal WHERE learner = ? AND seq <= ?", (learner, seq))
+            reach("snapshot.after_sync")
+            return gone.rowcount
+
+        return await self._task(write)
+
+    async def close(self) -> None:
+        self._closing = True
+        self._urgent.set()
+        self._some.set()
+        await asyncio.to_thread(self._thread.join)
+        self._directory.unlock()
+
+    async def _task(self, write: Write[T]) -> T:
+        future: asyncio.Future[T] = self._loop.create_future()
+        self._queue.append(_Task(write, future))
+        self._urgent.set()
+        self._some.set()
+        return await future
+
+    # The writer thread.
+
+    def _write_all(self) -> None:
+        pause, written = self._delay, True
+        while not self._closing or (self._queue and written):
+            self._some.wait()
+            self._urgent.wait(timeout=pause)
+            self._some.clear()
+            self._urgent.clear()
+            written = self._write_queue()
+            pause = self._delay if written else FULL_PAUSE_S
+            if not written:
+                self._some.set()  # what a full disk refused is tried again
+        self._database.close()
+
+    def _write_queue(self) -> bool:
+        """Write all that waits; False when the disk is full, or the store failed, and something is left."""
+        while self._queue:
+            head = self._queue.popleft()
+            if isinstance(head, _Task):
+                self._run_task(head)
+                continue
+            batch = [head]
+            while self._queue and len(batch) < BATCH_ENTRIES:
+                following = self._queue.popleft()
+                if isinstance(following, _Task):
+                    self._queue.appendleft(following)
+                    break
+                batch.append(following)
+            if not self._write_batch(batch):
+                return False
+        return True
+
+    def _write_batch(self, batch: list[Entry]) -> bool:
+        """Write entries with one sync, and tell those who wait."""
+        started = time.perf_counter()
+        error = self._failure
+        if error is None:
+            try:
+                self._insert(batch)
+            except sqlite3.Error as problem:
+                error = self._judged(problem)
+        elapsed = time.perf_counter() - started
+        told = [entry.settled for entry in batch if entry.settled is not None]
+        if error is None:
+            self._written(batch, elapsed)
+        else:
+            self._keep(batch, error)
+        self._loop.call_soon_threadsafe(self._tell, told, error, elapsed, len(batch))
+        return error is None
+
+    def _insert(self, batch: list[Entry]) -> None:
+        reach("journal.before_write")
+        values: list[Any] = []
+        for entry in batch:
+            found = checksum(entry.learner, entry.seq, entry.kind, entry.body)
+            values += (entry.learner, entry.seq, entry.kind, entry.body, found)
+        rows = ",".join(["(?,?,?,?,?)"] * len(batch))
+        self._database.execute(f"INSERT INTO journal VALUES {rows}", values)  # noqa: S608  # question marks
+        reach("journal.after_sync")
+
+    def _written(self, batch: list[Entry], elapsed: float) -> None:
+        size = sum([len(entry.body) for entry in batch])
+        with self._count:
+            self._queued_bytes -= size
+        self.figures.commits += 1
+        self.figures.entries += len(batch)
+        self.figures.bytes += size
+        self.figures.seconds += elapsed
+
+    def _keep(self, batch: list[Entry], error: StoreError) -> None:
+        """Back to the head of the queue, so that no sequence has a gap."""
+        self.figures.failures += 1
+        for entry in reversed(batch):
+            kept = entry
+            if entry.settled is not None:
+                with self._count:
+                    self._queued_bytes -= len(entry.body)
+                kept = Entry(entry.learner, entry.seq, VOID, b"")
+            self._queue.appendleft(kept)
+        for task in [waiting for waiting in self._queue if isinstance(waiting, _Task)]:
+            self._queue.remove(task)
+            self._loop.call_soon_threadsafe(_resolve, task.future, None, error)
+
+    def _run_task(self, task: "_Task") -> None:
+        result: Any = None
+        error: Exception | None = self._failure
+        if error is None:
+            try:
+                result = task.write(self._database)
+            except sqlite3.Error as problem:
+                error = self._judged(problem)
+        self._loop.call_soon_threadsafe(_resolve, task.future, result, error)
+
+    def _judged(self, problem: sqlite3.Error) -> StoreError:
+        """A full disk heals; after anything else, above all a failed sync, nothing on disk can be trusted."""
+        if getattr(problem, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
+            return StoreFull(f"{self._path}: the disk is full")
+        self._failure = StoreFailed(f"{self._path}: a write failed: {problem}; the daemon stops")
+        self._loop.call_soon_threadsafe(self._failed, self._failure)
+        return self._failure
+
+    def _tell(self, told: list[Settled], error: StoreError | None, elapsed: float, entries: int) -> None:
+        """On the event loop: the fate of a batch."""
+        self._observe(elapsed, entries)
+        for settled in told:
+            settled(error)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Task:
+    """A transaction of its own, and who awaits it."""
+
+    write: Write[Any]
+    future: asyncio.Future[Any]
+
+
+def _resolve(future: asyncio.Future[Any], result: Any, error: Exception | None) -> None:
+    if future.cancelled():
+        return
+    if error is None:
+        future.set_result(result)
+    else:
+        future.set_exception(error)
