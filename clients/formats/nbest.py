@@ -7,8 +7,8 @@ Each line is one of these, the same throughout the file:
     id ||| text ||| ... ||| score     Moses and its successors
     (score) text                      after a first line NBestList1.0, as SRILM and Sphinx write
 
-Scores are logarithms and go into the hypotheses as they are. Alternatives of the same id make one line of
-text.
+Scores are logarithms and go into the hypotheses as they are, but for SRILM's, which become natural ones.
+Alternatives of the same id make one line of text.
 """
 
 import re
@@ -23,6 +23,7 @@ from galloon.clients.formats.words import SILENT, finite, split_text
 from galloon.learners.utterance import ExpertOutput, Hypothesis
 
 NAME = "nbest"
+NATURAL_OF_BYTELOG = 1024 / 10000.5  # Decipher's integers, which SRILM keeps
 _NUMBER = r"[-+]?\d{1,40}(?:\.\d{0,40})?(?:[eE][-+]?\d{1,4})?"
 _TRN = re.compile(rf"(?:({_NUMBER})\t)?(.*)\(([^()\s]+)\)\s*")
 _SCORED = re.compile(rf"({_NUMBER})\t(.*)")
@@ -111,4 +112,7 @@ def _moses(line: str) -> _Entry | None:
 
 def _srilm(line: str) -> _Entry | None:
     match = _SRILM.fullmatch(line)
-    return _Entry("", finite(match[1]), match[2]) if match else None
+    if not match:
+        return None
+    score = finite(match[1])
+    return _Entry("", None if score is None else score * NATURAL_OF_BYTELOG, match[2])

@@ -9,6 +9,7 @@ import math
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -119,7 +120,13 @@ def _const(
     degrees = states["arcs"].astype(np.int64)
     if degrees.sum() != arc_count or (np.cumsum(degrees) - degrees != states["first"])[degrees > 0].any():
         raise cursor.source.error(None, "the states' arcs do not add up: the file is damaged")
-    return _Graph(states["final"].astype(np.float64), np.repeat(np.arange(state_count), degrees), arcs)
+    return _Graph(_doubles(states["final"]), np.repeat(np.arange(state_count), degrees), arcs)
+
+
+def _doubles(column: NDArray[Any]) -> NDArray[np.float64]:
+    # Widening a signalling NaN warns; all NaNs are refused with a sentence of ours.
+    with np.errstate(invalid="ignore"):
+        return np.asarray(column, dtype=np.float64)
 
 
 def _lattice(source: Source, graph: _Graph, start: int, table: Mapping[str, str] | None) -> Lattice:
@@ -143,7 +150,7 @@ def _lattice(source: Source, graph: _Graph, start: int, table: Mapping[str, str]
         sources.tolist(),
         arcs["target"].tolist(),
         ["_".join(word.split()) for word in words],
-        -arcs["cost"].astype(np.float64),
+        -_doubles(arcs["cost"]),
         range(1, len(words) + 1),
     )
     return build_lattice(source, len(graph.final_costs), start, finals, columns)

@@ -27,12 +27,13 @@ def read_tesseract_tsv(source: Source) -> ReadResult:
     grouped: dict[str, list[Word]] = {}
     rows = source.text().split("\n")
     position = _positions(source, rows[0])
+    needed = max(place for name, place in position.items() if name != "text") + 1
     for at, row in enumerate(rows[1:], 2):
         cells = row.rstrip("\r").split("\t")
         if cells == [""]:
             continue
-        if len(cells) < len(COLUMNS) - 1:
-            raise source.error(at, f"{len(cells)} columns, {len(COLUMNS)} are needed", "is the file cut off?")
+        if len(cells) < needed:
+            raise source.error(at, f"{len(cells)} columns, {needed} are needed", "is the file cut off?")
         level = cells[position["level"]]
         if level != str(_WORD_LEVEL):
             if not level.isdecimal():

@@ -15,6 +15,7 @@ SILENT = frozenset(
         "!ENTER", "!EXIT", "<sil>", "<SIL>", "!SIL", "SIL", "[SIL]", "++SIL++", "<sp>", "#0",
     }
 )  # fmt: skip
+FARTHEST = 1e12  # seconds or pixels; beyond it, or not finite, a place is an error of the file
 
 
 def split_text(text: str, source: Source, line: int | None = None) -> tuple[Word, ...]:
@@ -40,6 +41,9 @@ def spoken_words(
         source.note("entry without text left out", line)
         return []
     source.check("word_characters", max(map(len, parts)), line)
+    if not (abs(start or 0.0) < FARTHEST and abs(end or 0.0) < FARTHEST):
+        source.note("word at an impossible place: its times were left out", line)
+        start = end = None
     if start is not None and end is not None and end < start:
         source.note("word that ends before it starts: its times were left out", line)
         start = end = None
