@@ -264,7 +264,7 @@ class Gain(_message.Message):
     SLOT_MATCH_FIELD_NUMBER: _builtins.int
     NGRAM_FIELD_NUMBER: _builtins.int
     PATTERNS_FIELD_NUMBER: _builtins.int
-    REGULAR_FIELD_NUMBER: _builtins.int
+    REGEX_FIELD_NUMBER: _builtins.int
     GAPPY_FIELD_NUMBER: _builtins.int
     ARBITRARY_FIELD_NUMBER: _builtins.int
     @_builtins.property
@@ -280,8 +280,8 @@ class Gain(_message.Message):
         """Counts of given patterns, of mixed lengths and weights."""
 
     @_builtins.property
-    def regular(self) -> Global___RegularGain:
-        """Patterns given as a regular expression with a bounded language."""
+    def regex(self) -> Global___RegexGain:
+        """Patterns given as a regular expression."""
 
     @_builtins.property
     def gappy(self) -> Global___GappyGain:
@@ -297,15 +297,15 @@ class Gain(_message.Message):
         slot_match: Global___SlotMatchGain | None = ...,
         ngram: Global___NgramGain | None = ...,
         patterns: Global___PatternsGain | None = ...,
-        regular: Global___RegularGain | None = ...,
+        regex: Global___RegexGain | None = ...,
         gappy: Global___GappyGain | None = ...,
         arbitrary: Global___ArbitraryGain | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["arbitrary", b"arbitrary", "gain", b"gain", "gappy", b"gappy", "ngram", b"ngram", "patterns", b"patterns", "regular", b"regular", "slot_match", b"slot_match"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["arbitrary", b"arbitrary", "gain", b"gain", "gappy", b"gappy", "ngram", b"ngram", "patterns", b"patterns", "regex", b"regex", "slot_match", b"slot_match"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["arbitrary", b"arbitrary", "gain", b"gain", "gappy", b"gappy", "ngram", b"ngram", "patterns", b"patterns", "regular", b"regular", "slot_match", b"slot_match"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["arbitrary", b"arbitrary", "gain", b"gain", "gappy", b"gappy", "ngram", b"ngram", "patterns", b"patterns", "regex", b"regex", "slot_match", b"slot_match"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_gain: _TypeAlias = _typing.Literal["slot_match", "ngram", "patterns", "regular", "gappy", "arbitrary"]  # noqa: Y015
+    _WhichOneofReturnType_gain: _TypeAlias = _typing.Literal["slot_match", "ngram", "patterns", "regex", "gappy", "arbitrary"]  # noqa: Y015
     _WhichOneofArgType_gain: _TypeAlias = _typing.Literal["gain", b"gain"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_gain) -> _WhichOneofReturnType_gain | None: ...
 
@@ -335,16 +335,20 @@ class NgramGain(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     ORDER_FIELD_NUMBER: _builtins.int
+    COUNT_NULLS_FIELD_NUMBER: _builtins.int
     order: _builtins.int
-    """n, from 1. Default 2."""
+    """n, from 1. Required."""
+    count_nulls: _builtins.bool
+    """Whether patterns made of nulls alone count. Default false."""
     def __init__(
         self,
         *,
         order: _builtins.int = ...,
+        count_nulls: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["order", b"order"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["count_nulls", b"count_nulls", "order", b"order"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -357,6 +361,9 @@ class PatternsGain(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     PATTERNS_FIELD_NUMBER: _builtins.int
+    COUNT_NULLS_FIELD_NUMBER: _builtins.int
+    count_nulls: _builtins.bool
+    """Whether patterns made of nulls alone count. Default false."""
     @_builtins.property
     def patterns(self) -> _containers.RepeatedCompositeFieldContainer[Global___Pattern]:
         """The patterns, all different; at least one."""
@@ -365,10 +372,11 @@ class PatternsGain(_message.Message):
         self,
         *,
         patterns: _abc.Iterable[Global___Pattern] | None = ...,
+        count_nulls: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["patterns", b"patterns"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["count_nulls", b"count_nulls", "patterns", b"patterns"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -386,7 +394,7 @@ class Pattern(_message.Message):
     """What an occurrence is worth, finite and at least 0. Default 1."""
     @_builtins.property
     def tokens(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Its tokens, in order; at least one, none null."""
+        """Its tokens, in order; at least one. The empty string is null."""
 
     def __init__(
         self,
@@ -405,64 +413,74 @@ class Pattern(_message.Message):
 Global___Pattern: _TypeAlias = Pattern  # noqa: Y015
 
 @_typing.final
-class RegularGain(_message.Message):
-    """Patterns given as a regular expression."""
+class RegexGain(_message.Message):
+    """Patterns given as a regular expression over tokens."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     EXPRESSION_FIELD_NUMBER: _builtins.int
     WEIGHT_FIELD_NUMBER: _builtins.int
+    COUNT_NULLS_FIELD_NUMBER: _builtins.int
     expression: _builtins.str
-    """The expression over tokens. Its language must be bounded, else INVALID_ARGUMENT."""
+    """The expression, e.g. "the (big|small){1,2} cat". Its language must be bounded, else INVALID_ARGUMENT."""
     weight: _builtins.float
     """What an occurrence is worth, finite and at least 0. Default 1."""
+    count_nulls: _builtins.bool
+    """Whether patterns made of nulls alone count. Default false."""
     def __init__(
         self,
         *,
         expression: _builtins.str = ...,
         weight: _builtins.float | None = ...,
+        count_nulls: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_weight", b"_weight", "weight", b"weight"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_weight", b"_weight", "expression", b"expression", "weight", b"weight"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_weight", b"_weight", "count_nulls", b"count_nulls", "expression", b"expression", "weight", b"weight"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__weight: _TypeAlias = _typing.Literal["weight"]  # noqa: Y015
     _WhichOneofArgType__weight: _TypeAlias = _typing.Literal["_weight", b"_weight"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType__weight) -> _WhichOneofReturnType__weight | None: ...
 
-Global___RegularGain: _TypeAlias = RegularGain  # noqa: Y015
+Global___RegexGain: _TypeAlias = RegexGain  # noqa: Y015
 
 @_typing.final
 class GappyGain(_message.Message):
-    """Patterns whose tokens may lie apart."""
+    """Patterns whose tokens may lie apart. Either lengths or patterns, not both."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    ORDER_FIELD_NUMBER: _builtins.int
+    LENGTHS_FIELD_NUMBER: _builtins.int
     PATTERNS_FIELD_NUMBER: _builtins.int
     DISCOUNT_FIELD_NUMBER: _builtins.int
     MAX_GAP_FIELD_NUMBER: _builtins.int
-    order: _builtins.int
-    """n: all n-grams with gaps, from 1. Default 2. Ignored where patterns are given."""
+    COUNT_NULLS_FIELD_NUMBER: _builtins.int
     discount: _builtins.float
-    """Factor for each token that a gap skips, 0 to 1. Default 0.5."""
+    """Factor for each token that an occurrence skips, 0 to 1. Default 0.5."""
     max_gap: _builtins.int
-    """Most tokens that all gaps of one occurrence skip, from 0. Default 1."""
+    """Most tokens that one occurrence skips in all, from 0. Default 1."""
+    count_nulls: _builtins.bool
+    """Whether patterns made of nulls alone count. Default false."""
+    @_builtins.property
+    def lengths(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """All n-grams of these lengths, each from 1."""
+
     @_builtins.property
     def patterns(self) -> _containers.RepeatedCompositeFieldContainer[Global___Pattern]:
-        """Instead of all n-grams, these patterns. Default: none."""
+        """These patterns alone."""
 
     def __init__(
         self,
         *,
-        order: _builtins.int = ...,
+        lengths: _abc.Iterable[_builtins.int] | None = ...,
         patterns: _abc.Iterable[Global___Pattern] | None = ...,
         discount: _builtins.float | None = ...,
         max_gap: _builtins.int | None = ...,
+        count_nulls: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_discount", b"_discount", "_max_gap", b"_max_gap", "discount", b"discount", "max_gap", b"max_gap"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_discount", b"_discount", "_max_gap", b"_max_gap", "discount", b"discount", "max_gap", b"max_gap", "order", b"order", "patterns", b"patterns"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_discount", b"_discount", "_max_gap", b"_max_gap", "count_nulls", b"count_nulls", "discount", b"discount", "lengths", b"lengths", "max_gap", b"max_gap", "patterns", b"patterns"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__discount: _TypeAlias = _typing.Literal["discount"]  # noqa: Y015
     _WhichOneofArgType__discount: _TypeAlias = _typing.Literal["_discount", b"_discount"]  # noqa: Y015
@@ -481,29 +499,20 @@ class ArbitraryGain(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    LOWER_FIELD_NUMBER: _builtins.int
-    UPPER_FIELD_NUMBER: _builtins.int
-    lower: _builtins.float
-    """The smallest and largest score, finite, lower < upper. Default 0 and 1."""
-    upper: _builtins.float
-    """See lower."""
+    BOUND_FIELD_NUMBER: _builtins.int
+    bound: _builtins.float
+    """Scores lie between 0 and this, finite and above 0. Default 1."""
     def __init__(
         self,
         *,
-        lower: _builtins.float | None = ...,
-        upper: _builtins.float | None = ...,
+        bound: _builtins.float | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_lower", b"_lower", "_upper", b"_upper", "lower", b"lower", "upper", b"upper"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_bound", b"_bound", "bound", b"bound"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_lower", b"_lower", "_upper", b"_upper", "lower", b"lower", "upper", b"upper"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_bound", b"_bound", "bound", b"bound"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType__lower: _TypeAlias = _typing.Literal["lower"]  # noqa: Y015
-    _WhichOneofArgType__lower: _TypeAlias = _typing.Literal["_lower", b"_lower"]  # noqa: Y015
-    _WhichOneofReturnType__upper: _TypeAlias = _typing.Literal["upper"]  # noqa: Y015
-    _WhichOneofArgType__upper: _TypeAlias = _typing.Literal["_upper", b"_upper"]  # noqa: Y015
-    @_typing.overload
-    def WhichOneof(self, oneof_group: _WhichOneofArgType__lower) -> _WhichOneofReturnType__lower | None: ...
-    @_typing.overload
-    def WhichOneof(self, oneof_group: _WhichOneofArgType__upper) -> _WhichOneofReturnType__upper | None: ...
+    _WhichOneofReturnType__bound: _TypeAlias = _typing.Literal["bound"]  # noqa: Y015
+    _WhichOneofArgType__bound: _TypeAlias = _typing.Literal["_bound", b"_bound"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__bound) -> _WhichOneofReturnType__bound | None: ...
 
 Global___ArbitraryGain: _TypeAlias = ArbitraryGain  # noqa: Y015
