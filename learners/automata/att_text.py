@@ -115,7 +115,8 @@ def _name(labels: list[str], where: str, table: Mapping[str, str] | None, ignore
         output = rest.pop(0)
         if output != label:
             raise InvalidInput(
-                f"{where}: reads {label!r} and writes {output!r}; a transition of an expert automaton has one name"
+                f"{where}: reads {label!r} and writes {output!r}; "
+                "a transition of an expert automaton has one name"
             )
     if rest:
         _weight(rest[0], where, ignore_weights)

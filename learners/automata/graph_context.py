@@ -147,7 +147,8 @@ class GraphContext:
 
     def expert_path(self, edges: IntArray) -> IntArray:
         if self._one_by_one:
-            return self.windows[edges, -1][self.emits[edges] > 0]
+            newest: IntArray = self.windows[edges, -1]
+            return newest[self.emits[edges] > 0]
         emitted = [self.windows[e, self.reach.span - self.emits[e] :] for e in edges]
         return np.concatenate([*emitted, np.empty(0, dtype=np.int32)]).astype(np.int32)
 
