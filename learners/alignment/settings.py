@@ -37,6 +37,10 @@ class AlignmentSettings:
     refinement_passes: int = 4
     # First half-width of the band around the diagonal in long lines; doubled until provably wide enough.
     band: int = 64
+    # A token that one expert has glued together from up to so many words is cut at the others' blanks if at
+    # least so many percent of its letters are theirs. 0 words leaves every token whole.
+    glued_words: int = 32
+    likeness_percent: int = 90
     # Slots of one utterance at most: time and memory grow with the square of the length.
     slot_limit: int = 4096
     expert_limit: int = 64

@@ -12,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from galloon.learners.alignment.clocks import common_times
+from galloon.learners.alignment.respace import respace
 from galloon.learners.alignment.sequences import BLANK, Outputs, confidences_of, read_outputs
 from galloon.learners.alignment.settings import DEFAULT_SETTINGS, AlignmentSettings, Unit
+from galloon.learners.alignment.spelling import spelled
 from galloon.learners.errors import BudgetExceeded, InvalidInput
 from galloon.learners.kernels.alignment import align_sequences
 from galloon.learners.kernels.token_distance import token_costs
@@ -56,7 +58,8 @@ def align(
         # Every token has a slot and their order is kept: the slots that are taken, in order, take them all.
         tokens[here, j] = numbered[j]
         confidences[here, j] = confidences_of(output, sequence)
-    return SlotNetwork(names, outputs.vocabulary, tokens, confidences)
+    network = SlotNetwork(names, outputs.vocabulary, tokens, confidences)
+    return respace(network, settings) if unit == "word" and settings.glued_words else network
 
 
 def with_expert(
@@ -99,15 +102,9 @@ def costs_of(vocabulary: tuple[str, ...], unit: Unit, settings: AlignmentSetting
         costs[NULL, :] = costs[:, NULL] = settings.gap_cost
         np.fill_diagonal(costs, 0)
         return costs
-    text = "".join(vocabulary)
-    different, codes = np.unique(
-        np.frombuffer(text.encode("utf-32-le"), dtype=np.uint32), return_inverse=True
-    )
-    starts = np.zeros(size + 1, dtype=np.int64)
-    np.cumsum([len(token) for token in vocabulary], out=starts[1:])
+    codes, starts, alphabet_size = spelled(vocabulary)
     bounds = np.array([settings.like_cost, settings.unlike_cost], dtype=np.int64)
-    costs = token_costs(codes.astype(np.int32), starts, max(1, different.size), settings.gap_cost, bounds)
-    return np.asarray(costs)
+    return np.asarray(token_costs(codes, starts, alphabet_size, settings.gap_cost, bounds))
 
 
 def _positions(

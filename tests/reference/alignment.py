@@ -77,6 +77,28 @@ def vote(slot, weights, preference, occupancy_first):
     return max(by_token, key=lambda t: (*rank(by_token[t]), -t))
 
 
+def most_frequent_other(slot, expert):
+    """The most frequent token of the other experts, null aside; of equals the first by text."""
+    others = [token for j, token in enumerate(slot) if j != expert and token]
+    return min(set(others), key=lambda token: (-others.count(token), token), default="")
+
+
+def glued_windows(slots, expert, here, likeness):
+    """Every run of slots around `here` over which the expert's token may be cut, with its unlikeness."""
+    token = slots[here][expert]
+    others = [most_frequent_other(slot, expert) for slot in slots]
+    found = []
+    for a in range(here + 1):
+        for b in range(here + 1, len(slots) + 1):
+            empty = all(not slots[i][expert] for i in range(a, b) if i != here)
+            if b - a > 1 and empty and all(others[a:b]):
+                joined = "".join(others[a:b])
+                unlikeness = edit_distance(token, joined) / max(len(token), len(joined))
+                if unlikeness <= 1 - likeness:
+                    found.append((unlikeness, (a, b)))
+    return found
+
+
 def clock_error(anchors, slope, offset):
     """The middle of the distances between mapped midpoints and the reference's, in reference half lengths."""
     return median_low(sorted(abs(slope * x + offset - y) / half for x, y, half in anchors))

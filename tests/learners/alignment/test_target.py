@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from galloon.learners.alignment import align, align_target, slot_text
+from galloon.learners.alignment import AlignmentSettings, align, align_target, slot_text
 from galloon.learners.scoring.agreement import expert_errors, oracle_errors
 from galloon.learners.scoring.error_rate import count_errors
 from tests.learners.alignment.outputs import VOCABULARY, utterance, utterances
@@ -43,7 +43,7 @@ def test_the_truth_is_spelled_by_its_slots_but_for_the_unreachable(heard, unit):
 @settings(deadline=None, max_examples=100)
 def test_slot_errors_are_never_fewer_than_edits(heard):
     """What a slot-match learner counts bounds the word errors of each expert from above."""
-    network = align(heard)
+    network = align(heard, "word", "basic", AlignmentSettings(glued_words=0))
     counted = expert_errors(network, align_target(network, heard.target))
     for j, output in enumerate(heard.outputs):
         assert counted[j] >= count_errors(heard.target.split(), output.text.split()).errors

@@ -1,0 +1,56 @@
+"""Glued words come apart where other experts have a blank: `respace`.
+
+An engine that reads "wehad" where another reads "we had" disagrees about a blank, not about a letter. Left
+alone, it would be counted against both words, and as silence in one of the two slots. So its letters are cut
+at the others' blanks and it votes on the letters that it has read. Letters are never changed. The reverse,
+joining words that one engine has torn apart, is left alone: it would take offers away from the slots.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from galloon.learners.alignment.settings import AlignmentSettings
+from galloon.learners.alignment.spelling import spelled
+from galloon.learners.kernels.respace import split_glued
+from galloon.learners.utterance import NULL, SlotNetwork
+
+
+def respace(network: SlotNetwork, settings: AlignmentSettings) -> SlotNetwork:
+    """The network with glued tokens cut over the empty slots beside them, where their letters agree."""
+    if not _could_be_glued(network.tokens):
+        return network
+    codes, starts, _ = spelled(network.vocabulary)
+    first, last, origin = split_glued(
+        network.tokens, codes, starts, settings.likeness_percent, settings.glued_words
+    )
+    places = np.argwhere(origin >= 0)
+    if not len(places):
+        return network
+
+    tokens, confidences = network.tokens.copy(), network.confidences.copy()
+    ids = {text: i for i, text in enumerate(network.vocabulary)}
+    for i, j in places:
+        whole = network.vocabulary[network.tokens[origin[i, j], j]]
+        part = whole[first[i, j] : last[i, j]]
+        tokens[i, j] = ids.setdefault(part, len(ids))
+        confidences[i, j] = network.confidences[origin[i, j], j]
+    return _renumbered(network.experts, tuple(ids), tokens, confidences)
+
+
+def _could_be_glued(tokens: NDArray[np.int32]) -> bool:
+    """Whether any expert has an empty slot at all; where nobody has, there is nothing to cut into."""
+    return tokens.shape[0] > 1 and tokens.shape[1] > 1 and bool((tokens == NULL).any())
+
+
+def _renumbered(
+    experts: tuple[str, ...],
+    vocabulary: tuple[str, ...],
+    tokens: NDArray[np.int32],
+    confidences: NDArray[np.float64],
+) -> SlotNetwork:
+    """The vocabulary without what nobody offers any more, in the order of its texts."""
+    used = sorted(vocabulary[token] for token in np.unique(tokens) if token != NULL)
+    ordered = ("", *used)
+    places = {text: i for i, text in enumerate(ordered)}
+    numbers = np.array([places.get(text, NULL) for text in vocabulary], dtype=np.int32)
+    return SlotNetwork(experts, ordered, numbers[tokens], confidences)
