@@ -16,7 +16,7 @@ from galloon.learners.utterance import SlotNetwork, Utterance
 
 @dataclass(frozen=True, slots=True)
 class NamedTokens:
-    """For an explicit automaton: the token that each transition outputs this round, by the transition's name."""
+    """For an explicit automaton: the token that each transition outputs this round, by its name."""
 
     tokens: Mapping[str, str]
 
@@ -35,7 +35,10 @@ class Alternative:
 
 @dataclass(frozen=True, slots=True)
 class ChosenToken:
-    """One slot of the answer: the token (empty for null), the expert it came from, and what else was there."""
+    """One slot of the answer: the token (empty for null), whose it was, and what else was on offer.
+
+    The probability is that of the token in its slot, NaN where the learner has no cheap way to tell.
+    """
 
     text: str
     expert: str
@@ -89,7 +92,11 @@ class Lesson:
     """What one feedback came to."""
 
     gain: float
-    expert_gains: Mapping[str, float] = field(default_factory=dict)  # by expert, where the truth is known
+    # Where the truth is known: what each expert would have gained, and how many edits each text is away from it.
+    expert_gains: Mapping[str, float] = field(default_factory=dict)
+    target_length: int = 0  # true tokens
+    shown_errors: int = 0
+    expert_errors: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,11 +35,11 @@ TINY = 1e-300  # stands for a flow of nothing where a logarithm or a quotient ne
 class Work:
     """What the last projection took, and whether it reached its goals."""
 
+    converged: bool = True
     evaluations: int = 0
     newton_steps: int = 0
     solver_iterations: int = 0
     sweeps: int = 0
-    converged: bool = True
 
 
 class ComponentHedge(PathLearner):
@@ -111,7 +111,7 @@ class ComponentHedge(PathLearner):
         )
         self.flow = flow
         self._outflow = None
-        self.work = Work(*counts.tolist(), converged=bool(converged))
+        self.work = Work(bool(converged), *counts.tolist())
 
     def _arrays(self) -> dict[str, NDArray[Any]]:
         return {"scores": self.scores, "potentials": self.potentials, "flow": self.flow}

@@ -83,40 +83,48 @@ class Exp3Paths:
 
     def choose(self, round_number: int) -> Choice:
         numbers = uniforms(self.seed, round_number, self.graph.longest_path)
-        edges = trie.sample(*self._tree, self._tails, *self._ways, numbers)
-        log_probability = self._log_probability(edges)
-        memory = Memory(edges, np.array([log_probability]))
-        return Choice(self.graph.expert_path(edges), log_probability, memory)
+        return self._choice(trie.sample(*self._tree, self._tails, *self._ways, numbers))
+
+    def choose_best(self) -> Choice:
+        return self._choice(self._lightest())
 
     def learn(self, memory: Memory, feedback: Feedback) -> None:
-        if not isinstance(feedback, BanditFeedback):
-            raise InvalidInput(f"{self.name} learns from bandit feedback, not {type(feedback).__name__}")
-        gain = feedback.gain
-        if not 0 <= gain <= self.path_bound * (1 + GAIN_SLACK):
-            raise BoundExceeded(
-                f"the gain of a path is {gain:.6g}, outside of 0 to {self.path_bound:.6g}: "
-                "build the learner with a larger gain bound"
-            )
-        self._make_room(memory.edges.size)
-        loss = max(self.path_bound - gain, 0.0) * math.exp(min(-float(memory.numbers[0]), 690.0))
-        self.rounds_learned += 1
-        if loss > 0:
-            first, target, eta, log_ways = self._ways
-            trie.add_loss(
-                memory.edges,
-                min(loss, LARGEST_LOSS),
-                *self._tree,
-                self._tails,
-                first,
-                self.graph.sources,
-                target,
-                eta,
-                log_ways,
-                self._used,
-            )
+        self.learn_many([(memory, feedback)])
+
+    def learn_many(self, lessons: list[tuple[Memory, Feedback]]) -> None:
+        """As one `learn` after the other; all feedback is checked before any of it changes the state."""
+        gains = [self._checked(feedback) for _, feedback in lessons]
+        self._make_room(sum(memory.edges.size + 2 for memory, _ in lessons))
+        first, target, eta, log_ways = self._ways
+        for (memory, _), gain in zip(lessons, gains, strict=True):
+            loss = max(self.path_bound - gain, 0.0) * math.exp(min(-float(memory.numbers[0]), 690.0))
+            if loss > 0:
+                trie.add_loss(
+                    memory.edges,
+                    min(loss, LARGEST_LOSS),
+                    *self._tree,
+                    self._tails,
+                    first,
+                    self.graph.sources,
+                    target,
+                    eta,
+                    log_ways,
+                    self._used,
+                )
+        self.rounds_learned += len(lessons)
         if self.rate.at(self.rounds_learned) != self._rate_in_use:
             self._rate_in_use = self.rate.at(self.rounds_learned)
             self._rebuild()
+
+    def _checked(self, feedback: Feedback) -> float:
+        if not isinstance(feedback, BanditFeedback):
+            raise InvalidInput(f"{self.name} learns from bandit feedback, not {type(feedback).__name__}")
+        if not 0 <= feedback.gain <= self.path_bound * (1 + GAIN_SLACK):  # also refuses NaN
+            raise BoundExceeded(
+                f"the gain of a path is {feedback.gain:.6g}, outside of 0 to {self.path_bound:.6g}: "
+                "build the learner with a larger gain bound"
+            )
+        return feedback.gain
 
     def log_probability(self, path: IntArray) -> float:
         return self._log_probability(self.graph.context_path(path))
@@ -128,14 +136,7 @@ class Exp3Paths:
 
     def most_probable_path(self) -> IntArray:
         """A path never played, if there is one (all share the largest weight); else the one that lost least."""
-        first, target, _, log_ways = self._ways
-        return self.graph.expert_path(
-            trie.lightest(*self._tree, self._tails, first, target, log_ways, self._used)
-        )
-
-    def remember(self, path: IntArray) -> Memory:
-        edges = self.graph.context_path(path)
-        return Memory(edges, np.array([self._log_probability(edges)]))
+        return self.graph.expert_path(self._lightest())
 
     def size(self) -> Size:
         nodes, children, tails = (int(n) for n in self._used)
@@ -182,6 +183,17 @@ class Exp3Paths:
     def _ways(self) -> tuple[Any, ...]:
         return self.graph.first, self.graph.targets, self._rate_in_use, self._log_ways
 
+    def _choice(self, edges: IntArray) -> Choice:
+        log_probability = self._log_probability(edges)
+        return Choice(
+            self.graph.expert_path(edges), log_probability, Memory(edges, np.array([log_probability]))
+        )
+
+    def _lightest(self) -> IntArray:
+        first, target, _, log_ways = self._ways
+        path: IntArray = trie.lightest(*self._tree, self._tails, first, target, log_ways, self._used)
+        return path
+
     def _log_probability(self, edges: IntArray) -> float:
         loss = trie.loss_of(
             edges, self._value, self._data, self._children, self._tails, self.graph.first, self.graph.sources
@@ -192,8 +204,8 @@ class Exp3Paths:
         trie.rebuild(*self._tree, *self._ways, self._used)
 
     def _make_room(self, length: int) -> None:
-        """Grow the arrays so that one more path surely fits; refuse beyond the budget, before it is spent."""
-        nodes = int(self._used[0]) + length + 2
+        """Grow the arrays so that paths of this length in all surely fit; refuse beyond the budget first."""
+        nodes = int(self._used[0]) + length
         if nodes > self.node_budget:
             raise BudgetExceeded(
                 "nodes of EXP3-AG's tree",
@@ -204,7 +216,7 @@ class Exp3Paths:
         self._value = _grown(self._value, nodes)
         self._data = _grown(self._data, nodes)
         self._state = _grown(self._state, nodes)
-        self._children = _grown(self._children, int(self._used[1]) + (length + 1) * self._most_ways)
+        self._children = _grown(self._children, int(self._used[1]) + length * self._most_ways)
         self._tails = _grown(self._tails, int(self._used[2]) + length)
 
     def _signature(self) -> list[Any]:

@@ -66,6 +66,10 @@ class PathLearner(ABC):
         edges = self._draw(round_number)
         return Choice(self.context.expert_path(edges), self._log_probability(edges), self._memory(edges))
 
+    def choose_best(self) -> Choice:
+        edges = self._most_probable()
+        return Choice(self.context.expert_path(edges), self._log_probability(edges), self._memory(edges))
+
     def learn(self, memory: Memory, feedback: Feedback) -> None:
         self.learn_many([(memory, feedback)])
 
@@ -88,9 +92,6 @@ class PathLearner(ABC):
 
     def most_probable_path(self) -> IntArray:
         return self.context.expert_path(self._most_probable())
-
-    def remember(self, path: IntArray) -> Memory:
-        return self._memory(self.context.context_path(path))
 
     def size(self) -> Size:
         arrays = sum(array.nbytes for array in self._arrays().values())

@@ -53,6 +53,10 @@ class PerturbedLeader(PathLearner):
         edges = self._draw(round_number)
         return Choice(self.context.expert_path(edges), math.nan, self._memory(edges))
 
+    def choose_best(self) -> Choice:
+        edges = self._most_probable()
+        return Choice(self.context.expert_path(edges), math.nan, self._memory(edges))
+
     def marginals(self) -> FloatArray:
         counts = np.zeros(self.context.transition_count)
         for edges in self._sample_law():

@@ -106,8 +106,16 @@ class Learner(Protocol):
         """Draw a path for this round."""
         ...
 
+    def choose_best(self) -> Choice:
+        """The most probable path, instead of drawing: no guarantee under partial feedback."""
+        ...
+
     def learn(self, memory: Memory, feedback: Feedback) -> None:
         """Take in what was revealed of the round that `memory` comes from."""
+        ...
+
+    def learn_many(self, lessons: list[tuple[Memory, Feedback]]) -> None:
+        """As one `learn` after the other; all is checked before anything changes."""
         ...
 
     def log_probability(self, path: IntArray) -> float:
@@ -119,10 +127,6 @@ class Learner(Protocol):
         ...
 
     def most_probable_path(self) -> IntArray: ...
-
-    def remember(self, path: IntArray) -> Memory:
-        """What `choose` would remember, had it chosen this path: for `decide: best`."""
-        ...
 
     def size(self) -> Size: ...
 

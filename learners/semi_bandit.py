@@ -65,7 +65,7 @@ class SemiBandit(PathLearner):
 
     @property
     def bonus(self) -> float:
-        """The bonus beta = B sqrt(K / (M T) ln(M / delta)), at most B; with no horizon, T is twice the rounds so far."""
+        """The bonus beta = B sqrt(K / (M T) ln(M / delta)), at most B; T is twice the rounds if unknown."""
         if self.bias == "none":
             return 0.0
         k, m = self.context.longest_path, self.context.transition_count

@@ -1,8 +1,8 @@
-"""State as bytes: a versioned, checksummed container of named arrays, and the digest of one.
+r"""State as bytes: a versioned, checksummed container of named arrays, and the digest of one.
 
 Layout, all little-endian:
 
-    8 bytes   b"GALLOON\\0"
+    8 bytes   b"GALLOON\0"
     4 bytes   length of the header in bytes
     header    canonical JSON: {"kind", "version", "meta", "arrays": [[name, dtype, shape], ...]}
     arrays    raw bytes, one after the other, in the header's order (sorted by name)

@@ -115,6 +115,17 @@ class EnsembleContext:
             layers.append((self.reach.shortest + j - 1) * r + expert)
         return np.concatenate(layers).astype(np.int32)
 
+    def slot_marginals(self, flows: FloatArray) -> FloatArray:
+        """The probability of each expert in each slot [slots, experts]."""
+        r, head = self.expert.experts, self.reach.shortest
+        first = flows[: self.offsets[1]].reshape((r,) * head)  # axes from the newest expert to the oldest
+        rows = [first.sum(axis=tuple(a for a in range(head) if a != head - 1 - k)) for k in range(head)]
+        rows += [
+            flows[self.offsets[j] : self.offsets[j + 1]].reshape(r, -1).sum(axis=1)
+            for j in range(1, self.longest_path)
+        ]
+        return np.array(rows)
+
     def entering(self, edges: IntArray) -> list[IntArray]:
         layers = np.searchsorted(self.offsets, edges, side="right") - 1
         drops = self.drops[layers]

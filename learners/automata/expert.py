@@ -31,6 +31,10 @@ class Ensemble:
             )
 
     @property
+    def state_count(self) -> int:
+        return self.slots + 1
+
+    @property
     def edge_count(self) -> int:
         return self.experts * self.slots
 
@@ -113,12 +117,23 @@ class ExplicitAutomaton:
                 if indegree[target] == 0:
                     ready.append(target)
         if len(order) < self.state_count:
-            inside = next(e for e in range(self.edge_count) if indegree[self.targets[e]] > 0)
+            inside = self._on_a_cycle({state for state in range(self.state_count) if indegree[state] > 0})
             raise InvalidInput(
-                f"the automaton has a cycle through or after transition {self.names[inside]!r} "
+                f"the automaton has a cycle through transition {self.names[inside]!r} "
                 f"(state {self.sources[inside]} to {self.targets[inside]}); path experts need an acyclic one"
             )
         return tuple(order)
+
+    def _on_a_cycle(self, left: set[int]) -> int:
+        """A transition on a cycle, given the states left over when all without predecessors are taken away."""
+        entering = {int(self.targets[e]): e for e in range(self.edge_count) if int(self.sources[e]) in left}
+        state, seen = min(left), set[int]()
+        while (
+            state not in seen
+        ):  # every state left over has a predecessor left over: backwards it must repeat
+            seen.add(state)
+            state = int(self.sources[entering[state]])
+        return entering[state]
 
     @cached_property
     def path_count(self) -> int:

@@ -1,0 +1,94 @@
+"""A path learner of the catalogue on an explicit automaton: a token per transition name, a round an utterance.
+
+`choose` draws a path of the automaton and reads the tokens along it; `learn` values the path, or all of A',
+against the true tokens.
+"""
+
+import json
+
+from galloon.learners import blobs, state
+from galloon.learners.automata.att_text import read_text
+from galloon.learners.combiner import (
+    ChosenToken,
+    Decision,
+    Feedback,
+    Lesson,
+    NamedTokens,
+    Observation,
+    Score,
+    ShownGains,
+    Statistics,
+    TrueText,
+    TrueTokens,
+)
+from galloon.learners.errors import InvalidInput
+from galloon.learners.game import Game, Played
+from galloon.learners.protocol import Memory
+from galloon.learners.spec import CombinerSpec
+
+STATE_VERSION = 1
+
+
+class AutomatonCombiner:
+    """One explicit automaton, learned by one path learner."""
+
+    def __init__(self, spec: CombinerSpec, transition_budget: int, node_budget: int) -> None:
+        if spec.derived:
+            raise InvalidInput("derived: an explicit automaton has no slots to derive experts from")
+        self.spec = spec
+        self.automaton = read_text(spec.automaton)
+        self.experts = self.automaton.names
+        self.game = Game(spec, self.automaton, transition_budget, node_budget)
+
+    def choose(self, observation: Observation, round_number: int) -> Decision:
+        if not isinstance(observation, NamedTokens):
+            raise InvalidInput("this learner has an automaton of its own: send tokens by transition name")
+        outputs = self._outputs(observation)
+        choice = self.game.choose(round_number)
+        tokens = tuple(
+            ChosenToken(outputs[edge], self.automaton.names[edge], float("nan"))
+            for edge in choice.path.tolist()
+        )
+        text = " ".join(token.text for token in tokens if token.text)
+        memory = blobs.join([json.dumps(outputs).encode(), choice.memory.to_bytes()])
+        return Decision(text, tokens, choice.log_probability, memory)
+
+    def learn(self, memory: bytes, feedback: Feedback) -> Lesson:
+        packed_outputs, packed_memory = blobs.split(memory)
+        remembered = Memory.from_bytes(packed_memory)
+        match feedback:
+            case TrueText() | TrueTokens():
+                target = feedback.text.split() if isinstance(feedback, TrueText) else feedback.tokens
+                played = Played(remembered, json.loads(packed_outputs), target)
+                gain = self.game.learn_truth([played])
+            case ShownGains(gains):
+                gain = self.game.learn_shown([remembered], gains)
+            case Score(value):
+                gain = self.game.learn_score(remembered, value)
+        return Lesson(gain)
+
+    def statistics(self) -> Statistics:
+        return self.game.statistics()
+
+    def to_bytes(self) -> bytes:
+        meta = {"spec": self.spec.to_json(), "game": self.game.meta()}
+        return state.pack("automaton_combiner", STATE_VERSION, meta, self.game.arrays())
+
+    def restore(self, data: bytes) -> None:
+        found = state.unpack(data, "automaton_combiner", STATE_VERSION)
+        self.game.restore(found.meta["game"], found.arrays)
+
+    def digest(self) -> str:
+        return state.digest(self.to_bytes())
+
+    def _outputs(self, observation: NamedTokens) -> list[str]:
+        """The token of each transition, in the automaton's order."""
+        missing = [name for name in self.automaton.names if name not in observation.tokens]
+        if missing:
+            raise InvalidInput(
+                f"transition {missing[0]!r} has no token; each of {len(self.experts)} needs one"
+            )
+        if len(observation.tokens) > len(self.experts):
+            extra = next(name for name in observation.tokens if name not in set(self.experts))
+            raise InvalidInput(f"the automaton has no transition {extra!r}")
+        return [observation.tokens[name] for name in self.automaton.names]

@@ -1,0 +1,132 @@
+"""The theorems on regret as functions, with the errata of docs/algorithms.md applied.
+
+Arguments are named as the paper's letters are read: rounds T, path_length K, transitions M, log_paths ln N,
+edge_bound B (the most one transition of A' can gain), path_bound U (the most one path can: at most K B).
+All bounds are on expected regret against the best fixed path unless the name says otherwise. `self_tuning`
+bounds hold without a known horizon and cost a factor of sqrt(2) (see `tuning`).
+"""
+
+import math
+
+SELF_TUNING = math.sqrt(2)
+
+
+def component_hedge(rounds: int, path_length: int, edge_bound: float, divergence: float) -> float:
+    """CDCH, equation (7) of the paper: B sqrt(2 T K D), D the divergence of the best path from the start.
+
+    The paper adds B D, which pays for tuning by the unknown loss of the best path; with T known, local norms
+    give D / eta + eta T K B^2 / 2 and nothing more, since losses B - g are never negative.
+    """
+    return edge_bound * math.sqrt(2 * rounds * path_length * divergence)
+
+
+def component_hedge_paper(rounds: int, path_length: int, transitions: int, edge_bound: float) -> float:
+    """CDCH on any automaton, theorem 3: sqrt(2 T B^2 K^2 ln(K M)) + B K ln(K M)."""
+    log_size = math.log(path_length * transitions)
+    return (
+        math.sqrt(2 * rounds * edge_bound**2 * path_length**2 * log_size)
+        + edge_bound * path_length * log_size
+    )
+
+
+def component_hedge_ensemble(rounds: int, experts: int, slots: int, order: int, edge_bound: float) -> float:
+    """CDCH on an ensemble with n-gram gains, theorem 8, with its second term."""
+    length, log_start = slots - order + 1, order * math.log(experts)
+    return math.sqrt(2 * rounds * edge_bound**2 * length**2 * log_start) + edge_bound * length * log_start
+
+
+def expanded_hedge(rounds: int, log_paths: float, path_bound: float) -> float:
+    """Hedge over all paths: U sqrt(T ln N / 2)."""
+    return path_bound * math.sqrt(rounds * log_paths / 2)
+
+
+def perturbed_leader(rounds: int, path_length: int, transitions: int, path_bound: float) -> float:
+    """The perturbed leader with exponential noise: 2 U sqrt(T K (1 + ln(M / K))).
+
+    Moving the noise of the chosen path's transitions by eta * loss turns the leader before a round into the
+    leader after it, at the price of a factor e**(eta * loss) in density; the leader after each round regrets
+    no more than the largest noise of a path, K (1 + ln(M / K)) / eta in the mean (after Kalai and Vempala 2005).
+    """
+    return 2 * path_bound * math.sqrt(rounds * path_length * (1 + math.log(transitions / path_length)))
+
+
+def semi_bandit(
+    rounds: int,
+    path_length: int,
+    transitions: int,
+    covering_paths: int,
+    log_paths: float,
+    edge_bound: float,
+    confidence: float,
+) -> float:
+    """CDSB, theorem 4, with probability 1 - confidence, from `semi_bandit_least_rounds` on (erratum 9)."""
+    return (
+        2
+        * edge_bound
+        * math.sqrt(rounds * path_length)
+        * (
+            math.sqrt(4 * path_length * covering_paths * log_paths)
+            + math.sqrt(transitions * math.log(transitions / confidence))
+        )
+    )
+
+
+def semi_bandit_least_rounds(
+    path_length: int, transitions: int, covering_paths: int, log_paths: float, confidence: float
+) -> float:
+    """The horizon from which theorem 4 holds: max(K / M ln(M / delta), 4 |C| ln N)."""
+    return max(path_length / transitions * math.log(transitions / confidence), 4 * covering_paths * log_paths)
+
+
+def semi_bandit_ensemble(
+    rounds: int, experts: int, slots: int, order: int, edge_bound: float, confidence: float
+) -> float:
+    """CDSB on an ensemble, corollary 9."""
+    length, context = slots - order + 1, experts**order
+    return semi_bandit(
+        rounds, length, context * length, context, slots * math.log(experts), edge_bound, confidence
+    )
+
+
+def com_band(rounds: int, transitions: int, log_paths: float, path_bound: float) -> float:
+    """CDCB as played here: 2 U sqrt(2 T M ln N), on any automaton.
+
+    Erratum 5: the bound must be on a *path's* gain. The walk with the mixture's flows has
+    E_p[v C^+ v] <= M / (1 - gamma), whatever the smallest eigenvalue, so ln N / eta + 2 eta U^2 M T.
+    """
+    return 2 * path_bound * math.sqrt(2 * rounds * transitions * log_paths)
+
+
+def com_band_paper(
+    rounds: int,
+    path_length: int,
+    transitions: int,
+    log_paths: float,
+    path_bound: float,
+    smallest_eigenvalue: float,
+) -> float:
+    """CDCB, theorem 5 with erratum 5. On an ensemble lambda is r^-n exactly and the bracket is 3."""
+    bracket = 2 * path_length / (transitions * smallest_eigenvalue) + 1
+    return 2 * path_bound * math.sqrt(bracket * rounds * transitions * log_paths)
+
+
+def com_band_ensemble(rounds: int, experts: int, slots: int, order: int, path_bound: float) -> float:
+    """CDCB on an ensemble, corollary 10, simplified: 2 U sqrt(3 T M l ln r)."""
+    transitions = experts**order * (slots - order + 1)
+    return com_band_paper(
+        rounds, slots - order + 1, transitions, slots * math.log(experts), path_bound, experts**-order
+    )
+
+
+def exp3_paths(rounds: int, log_paths: float, path_bound: float) -> float:
+    """EXP3-AG in its loss form, theorem 15: U sqrt(2 T N ln N), but never more than U T."""
+    worst = path_bound * rounds
+    if log_paths > 300 or worst == 0:
+        return worst
+    return min(worst, path_bound * math.sqrt(2 * rounds * math.exp(log_paths) * log_paths))
+
+
+def exp3_lower_bound(rounds: int, log_paths: float, path_bound: float) -> float:
+    """No algorithm does better for arbitrary gains, theorem 16: U min(sqrt(T N), T) / 20."""
+    paths = math.exp(min(log_paths, 300))
+    return path_bound * min(math.sqrt(rounds * paths), rounds) / 20

@@ -1,0 +1,273 @@
+"""A path learner of the catalogue on utterances of any length, cut into windows of a fixed number of slots.
+
+Each window is one round of the learner on the ensemble of experts (engines, then derived experts) times
+slots; the last one is filled up with slots that gain nothing. One utterance, followed through the code:
+`choose` aligns it (`_network`), draws a path for each window, and keeps what it will need in the memory;
+`learn` aligns the truth to the same slots (`_truth`) and gives each window's gains to the learner.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from rapidfuzz.distance import Levenshtein
+
+from galloon.learners import blobs, state
+from galloon.learners.alignment import Unit, align, align_target, derive, slot_text
+from galloon.learners.automata.ensemble_context import EnsembleContext
+from galloon.learners.automata.expert import Ensemble
+from galloon.learners.combiner import (
+    Alternative,
+    ChosenToken,
+    Decision,
+    Feedback,
+    Lesson,
+    Observation,
+    Score,
+    ShownGains,
+    Statistics,
+    TrueText,
+    TrueTokens,
+)
+from galloon.learners.errors import InvalidInput
+from galloon.learners.exp3_paths import Exp3Paths
+from galloon.learners.game import Game, Played
+from galloon.learners.perturbed_leader import PerturbedLeader
+from galloon.learners.protocol import FloatArray, IntArray, Memory
+from galloon.learners.spec import CombinerSpec
+from galloon.learners.utterance import SlotNetwork, Utterance
+
+STATE_VERSION = 1
+MOST_SLOTS = 4096  # of one utterance; its windows are numbered within the round
+FILL_SHOWN, FILL_TRUE = "\0shown", "\0true"  # tokens that fill up a last window: they match nothing
+
+
+@dataclass(frozen=True, slots=True)
+class _Round:
+    """What the memory of a decision holds."""
+
+    network: SlotNetwork
+    windows: list[Memory]
+
+
+class WindowCombiner:
+    """Windows of an ensemble, learned by one path learner."""
+
+    def __init__(self, spec: CombinerSpec, transition_budget: int, node_budget: int) -> None:
+        self.spec = spec
+        self.experts = spec.experts
+        self._all_experts = (*spec.experts, *spec.derived)
+        self._unit: Unit = "char" if spec.unit == "char" else "word"
+        ensemble = Ensemble(len(self._all_experts), spec.window)
+        self.game = Game(spec, ensemble, transition_budget, node_budget)
+        self._offers: FloatArray | None = None  # of `_offer_probabilities`, until something is learned
+
+    # The contract.
+
+    def choose(self, observation: Observation, round_number: int) -> Decision:
+        network = self._network(observation)
+        count = -(-network.slot_count // self.spec.window)
+        choices = [self.game.choose(round_number * MOST_SLOTS + w) for w in range(count)]
+        experts = self._experts_of([choice.path for choice in choices], network.slot_count)
+        return Decision(
+            text=slot_text(_texts(network, experts), self._unit),
+            tokens=self._tokens(network, experts),
+            log_probability=float(sum(choice.log_probability for choice in choices)),
+            memory=_to_bytes(_Round(network, [choice.memory for choice in choices])),
+        )
+
+    def learn(self, memory: bytes, feedback: Feedback) -> Lesson:
+        played = _from_bytes(memory, self._all_experts)
+        match feedback:
+            case TrueText() | TrueTokens():
+                truth = self._truth(played.network, feedback)
+                windows = [self._window(played, truth, w) for w in range(len(played.windows))]
+                gain = self.game.learn_truth(windows)
+                lesson = self._lesson(played, truth, gain)
+            case ShownGains(gains):
+                lesson = Lesson(self.game.learn_shown(played.windows, gains))
+            case Score(value):
+                lesson = Lesson(self.game.learn_score(_only_window(played), value))
+        self._offers = None
+        return lesson
+
+    def statistics(self) -> Statistics:
+        return self.game.statistics()
+
+    def to_bytes(self) -> bytes:
+        meta = {"spec": self.spec.to_json(), "game": self.game.meta()}
+        return state.pack("window_combiner", STATE_VERSION, meta, self.game.arrays())
+
+    def restore(self, data: bytes) -> None:
+        found = state.unpack(data, "window_combiner", STATE_VERSION)
+        self.game.restore(found.meta["game"], found.arrays)
+        self._offers = None
+
+    def digest(self) -> str:
+        return state.digest(self.to_bytes())
+
+    # Choosing.
+
+    def _network(self, observation: Observation) -> SlotNetwork:
+        """The slots, one column for each expert of the spec, derived ones last."""
+        match observation:
+            case Utterance():
+                network = align(observation, self._unit, self.spec.normalizer)
+            case SlotNetwork():
+                network = observation
+            case _:
+                raise InvalidInput(
+                    "this learner takes slots or engines' outputs, not tokens by transition name"
+                )
+        if network.slot_count > MOST_SLOTS:
+            raise InvalidInput(f"{network.slot_count} slots; an utterance may have {MOST_SLOTS}")
+        network = _in_order(network, self.experts)
+        return derive(network, self.spec.derived) if self.spec.derived else network
+
+    def _experts_of(self, paths: Sequence[IntArray], slots: int) -> IntArray:
+        """The expert chosen in each slot, without those that fill up the last window."""
+        if not paths:
+            return np.empty(0, dtype=np.int32)
+        return np.concatenate(paths)[:slots] % len(self._all_experts)
+
+    def _tokens(self, network: SlotNetwork, experts: IntArray) -> tuple[ChosenToken, ...]:
+        slots = np.arange(experts.size)
+        offers = self._offer_probabilities()[slots % self.spec.window]
+        offer_rows, token_rows = offers.tolist(), network.tokens.tolist()
+        chosen = network.tokens[slots, experts]
+        same = network.tokens == chosen[:, None]
+        mass = np.where(same, offers, 0.0).sum(axis=1).tolist()
+        unanimous = same.all(axis=1).tolist()
+        names, vocabulary = self._all_experts, network.vocabulary
+        return tuple(
+            ChosenToken(
+                vocabulary[token],
+                names[expert],
+                mass[slot],
+                ()
+                if unanimous[slot]
+                else self._alternatives(vocabulary, offer_rows[slot], token_rows[slot], token),
+            )
+            for slot, (token, expert) in enumerate(zip(chosen.tolist(), experts.tolist(), strict=True))
+        )
+
+    def _alternatives(
+        self, vocabulary: Sequence[str], offers: list[float], tokens: list[int], chosen: int
+    ) -> tuple[Alternative, ...]:
+        """What else was on offer in a slot, most probable first."""
+        supporters: dict[int, tuple[list[str], list[float]]] = {}
+        for name, probability, token in zip(self._all_experts, offers, tokens, strict=True):
+            if token != chosen:
+                names, probabilities = supporters.setdefault(token, ([], []))
+                names.append(name)
+                probabilities.append(probability)
+        found = [
+            Alternative(vocabulary[token], tuple(names), sum(probabilities))
+            for token, (names, probabilities) in supporters.items()
+        ]
+        return tuple(sorted(found, key=lambda alternative: (-alternative.probability, alternative.text)))
+
+    def _offer_probabilities(self) -> FloatArray:
+        """The probability of each expert in each slot of a window; NaN where there is no cheap answer."""
+        if self._offers is None:
+            learner = self.game.learner
+            if isinstance(learner, Exp3Paths | PerturbedLeader):
+                self._offers = np.full((self.spec.window, len(self._all_experts)), np.nan)
+            else:
+                assert isinstance(learner.context, EnsembleContext)
+                self._offers = learner.context.slot_marginals(learner.marginals())
+        return self._offers
+
+    # Learning.
+
+    def _truth(self, network: SlotNetwork, feedback: TrueText | TrueTokens) -> tuple[str, ...]:
+        """The true token of each slot."""
+        if isinstance(feedback, TrueText):
+            return align_target(network, feedback.text, self._unit, self.spec.normalizer).texts
+        if len(feedback.tokens) != network.slot_count:
+            raise InvalidInput(
+                f"{len(feedback.tokens)} true tokens for {network.slot_count} slots: send one a slot, "
+                "empty for null, or send the text"
+            )
+        return feedback.tokens
+
+    def _window(self, played: _Round, truth: Sequence[str], w: int) -> Played:
+        """Window w: what the experts offered, in the order of A's transitions, and what was true."""
+        network = played.network
+        first, last = w * self.spec.window, min((w + 1) * self.spec.window, network.slot_count)
+        missing = self.spec.window - (last - first)
+        outputs = [network.vocabulary[token] for token in network.tokens[first:last].ravel().tolist()]
+        outputs += [FILL_SHOWN] * (missing * len(self._all_experts))
+        return Played(played.windows[w], outputs, [*truth[first:last], *[FILL_TRUE] * missing])
+
+    def _lesson(self, played: _Round, truth: Sequence[str], gain: float) -> Lesson:
+        """What was gained, beside the slots each expert got right, and the edit distances."""
+        network = played.network
+        known = {text: token for token, text in enumerate(network.vocabulary)}
+        wanted = np.array([known.get(text, -1) for text in truth], dtype=np.int32)
+        matches = (network.tokens == wanted[:, None]).sum(axis=0).tolist()
+        paths = [self.game.path_of(window) for window in played.windows]
+        shown = [text for text in _texts(network, self._experts_of(paths, network.slot_count)) if text]
+        true_tokens = [text for text in truth if text]
+        columns = network.tokens.T.tolist()
+        return Lesson(
+            gain,
+            dict(zip(network.experts, map(float, matches), strict=True)),
+            len(true_tokens),
+            Levenshtein.distance(true_tokens, shown),
+            {
+                name: Levenshtein.distance(true_tokens, [network.vocabulary[t] for t in column if t])
+                for name, column in zip(network.experts, columns, strict=True)
+            },
+        )
+
+
+def _texts(network: SlotNetwork, experts: IntArray) -> list[str]:
+    """The token that each slot's chosen expert offers."""
+    chosen = network.tokens[np.arange(experts.size), experts]
+    return [network.vocabulary[token] for token in chosen.tolist()]
+
+
+def _only_window(played: _Round) -> Memory:
+    if len(played.windows) == 1:
+        return played.windows[0]
+    raise InvalidInput(
+        f"a score is the gain of one window and this utterance has {len(played.windows)}: use a window of at "
+        f"least {played.network.slot_count} slots, or send the shown gains or the true text"
+    )
+
+
+def _in_order(network: SlotNetwork, experts: tuple[str, ...]) -> SlotNetwork:
+    """The network with the spec's experts as columns; an expert that said nothing offers null everywhere."""
+    if network.experts == experts:
+        return network
+    unknown = [name for name in network.experts if name not in experts]
+    if unknown:
+        raise InvalidInput(f"unknown expert {unknown[0]!r}; this learner knows {', '.join(experts)}")
+    columns = {name: j for j, name in enumerate(network.experts)}
+    tokens = np.zeros((network.slot_count, len(experts)), dtype=np.int32)
+    confidences = np.full((network.slot_count, len(experts)), np.nan)
+    for j, name in enumerate(experts):
+        if name in columns:
+            tokens[:, j] = network.tokens[:, columns[name]]
+            confidences[:, j] = network.confidences[:, columns[name]]
+    return SlotNetwork(experts, network.vocabulary, tokens, confidences)
+
+
+def _to_bytes(played: _Round) -> bytes:
+    network = played.network
+    return blobs.join(
+        [
+            json.dumps(network.vocabulary).encode(),
+            np.ascontiguousarray(network.tokens, dtype="<i4").tobytes(),
+            *(window.to_bytes() for window in played.windows),
+        ]
+    )
+
+
+def _from_bytes(data: bytes, experts: tuple[str, ...]) -> _Round:
+    vocabulary, tokens, *windows = blobs.split(data)
+    table = np.frombuffer(tokens, dtype="<i4").reshape(-1, len(experts)).astype(np.int32)
+    network = SlotNetwork(experts, tuple(json.loads(vocabulary)), table, np.full(table.shape, np.nan))
+    return _Round(network, [Memory.from_bytes(window) for window in windows])
