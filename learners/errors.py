@@ -25,7 +25,8 @@ class BudgetExceeded(LearnerError):
 
     def __init__(self, limit: str, needed: float, allowed: float, advice: str) -> None:
         self.limit, self.needed, self.allowed = limit, needed, allowed
-        super().__init__(f"{limit}: {needed:.6g} needed, {allowed:.6g} allowed; {advice}")
+        shown = f"{needed:.6g}" if needed < 1e300 else "far more"  # counts of paths outgrow any float
+        super().__init__(f"{limit}: {shown} needed, {allowed:.6g} allowed; {advice}")
 
 
 class DamagedState(LearnerError):

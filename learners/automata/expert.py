@@ -125,7 +125,7 @@ class ExplicitAutomaton:
         return tuple(order)
 
     def _on_a_cycle(self, left: set[int]) -> int:
-        """A transition on a cycle, given the states left over when all without predecessors are taken away."""
+        """A transition on a cycle, given the states left when all without predecessors are taken away."""
         entering = {int(self.targets[e]): e for e in range(self.edge_count) if int(self.sources[e]) in left}
         state, seen = min(left), set[int]()
         while (
@@ -178,13 +178,17 @@ class ExplicitAutomaton:
         """Every accepting path, as transitions; refused beforehand when there are more than `limit`."""
         if self.path_count > limit:
             raise BudgetExceeded("paths to list", self.path_count, limit, "use a smaller automaton")
-        return self._walk(self.initial, ())
+        return self._walk()
 
-    def _walk(self, state: int, prefix: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-        if state in self._final_set:
-            yield prefix
-        for edge in self.outgoing[state]:
-            yield from self._walk(int(self.targets[edge]), (*prefix, edge))
+    def _walk(self) -> Iterator[tuple[int, ...]]:
+        ahead: list[tuple[int, tuple[int, ...]]] = [(self.initial, ())]
+        while ahead:
+            state, prefix = ahead.pop()
+            if state in self._final_set:
+                yield prefix
+            ahead.extend(
+                (int(self.targets[edge]), (*prefix, edge)) for edge in reversed(self.outgoing[state])
+            )
 
     @cached_property
     def _final_set(self) -> frozenset[int]:

@@ -38,6 +38,9 @@ class GraphContext:
     def __init__(
         self, expert: ExplicitAutomaton, reach: Reach, budget: int = EXPLICIT_TRANSITION_BUDGET
     ) -> None:
+        # Nothing spans more than the longest path: memory beyond it would only cost.
+        head = min(reach.shortest, expert.longest_path + 1)
+        reach = Reach(head, max(head, min(reach.span, expert.longest_path)))
         check_budget(_transitions_needed(expert, reach), budget)
         self.expert = expert
         self.reach = reach
@@ -265,16 +268,15 @@ def _transitions(expert: ExplicitAutomaton, reach: Reach) -> list[_Transition]:
         arrivals.setdefault(end, set()).add(memory)
         transitions.append(_Transition(source, (end, memory), window, emits))
 
-    def head(state: int, path: tuple[int, ...]) -> None:
+    heads: list[tuple[int, tuple[int, ...]]] = [(expert.initial, ())]
+    while heads:
+        state, path = heads.pop()
         if len(path) == reach.shortest:
             enter(START, path, len(path))
-            return
+            continue
         if expert.is_final(state):
             transitions.append(_Transition(START, SINK, path, len(path)))
-        for edge in expert.outgoing[state]:
-            head(int(expert.targets[edge]), (*path, edge))
-
-    head(expert.initial, ())
+        heads.extend((int(expert.targets[edge]), (*path, edge)) for edge in reversed(expert.outgoing[state]))
     for state in expert.order:
         for memory in sorted(arrivals.get(state, ())):
             here = (state, memory)

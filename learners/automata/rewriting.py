@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
+from math import comb
 
 import pynini
 import pywrapfst
@@ -46,6 +47,14 @@ class RewriteRules:
     @property
     def span(self) -> int:
         return max(length + (self.max_gap if length > 1 else 0) for length in self.lengths)
+
+    def written_count(self, window: int) -> int:
+        """How many symbols `written` gives for a window of this many transitions."""
+        return sum(
+            comb(gap + length - 2, gap) if length > 1 else int(gap == 0)
+            for length in set(self.lengths)
+            for gap in range(min(self.max_gap, window - length) + 1)
+        )
 
     def written(self, window: Memory) -> Iterator[ContextSymbol]:
         """The symbols that are written when the window's last transition is read; plain ones first."""
@@ -113,7 +122,10 @@ def rewrite_transducer(
         raise BudgetExceeded(
             "arcs of T_A", needed, budget, "use fewer experts, shorter patterns or smaller gaps"
         )
-    memories = [memory for length in range(rules.span) for memory in segments(expert, length)]
+    # A path never remembers more transitions than it has.
+    memories = [
+        m for length in range(min(rules.span, expert.longest_path + 1)) for m in segments(expert, length)
+    ]
     number = {memory: state for state, memory in enumerate(memories)}
     machine = pynini.Fst()
     machine.add_states(len(memories))
@@ -142,9 +154,9 @@ def arcs_needed(expert: ExplicitAutomaton, rules: RewriteRules, *, complete: boo
     """How many arcs T_A has, by counting path segments: cheap even when T_A would be huge."""
     walks = [1] * expert.state_count  # of the current length, from each state
     arcs, states = 0, 1
-    for length in range(1, rules.span + 1):
+    for length in range(1, min(rules.span, expert.longest_path) + 1):
         walks = [sum(walks[expert.targets[e]] for e in leaving) for leaving in expert.outgoing]
-        arcs += sum(walks) * max(1, sum(1 for _ in rules.written(tuple(range(length)))))
+        arcs += sum(walks) * max(1, rules.written_count(length))
         if length < rules.span:
             states += sum(walks)
     return arcs + (states * expert.edge_count if complete else 0)

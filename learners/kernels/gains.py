@@ -81,8 +81,9 @@ def grow_trie(sequence, symbols, deepest, powers, null):
     silent[0] = True
     nodes = 1
     max_gap = powers.size - 1
-    stack_read = np.empty(2 * (deepest + max_gap) + 2, dtype=np.int64)
-    stack_node = np.empty(2 * (deepest + max_gap) + 2, dtype=np.int32)
+    room = 2 * min(deepest + max_gap, sequence.size) + 2
+    stack_read = np.empty(room, dtype=np.int64)
+    stack_node = np.empty(room, dtype=np.int32)
     for end in range(sequence.size):
         stack_read[0] = 0
         stack_node[0] = 0
