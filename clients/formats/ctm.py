@@ -30,7 +30,7 @@ def read_ctm(source: Source) -> ReadResult:
     """The words of each file and channel, in order of time, under the file's name."""
     grouped: dict[tuple[str, str], list[Word]] = {}
     skipping = False
-    for at, row in enumerate(source.text().split("\n"), 1):
+    for at, row in source.rows():
         cells = row.split()
         if not cells or cells[0].startswith(";;"):
             continue

@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from galloon.clients.formats.result import Lines, ReadResult
 from galloon.clients.formats.sample import Sample
@@ -21,6 +22,7 @@ from galloon.clients.formats.words import finite
 from galloon.learners.utterance import ExpertOutput, Lattice
 
 NAME = "openfst-text"
+_ROWS_LOOKED_AT = 10_000  # to tell acceptors from transducers
 _FLOAT = re.compile(r"[-+]?(\d{1,40}(\.\d{0,40})?([eE][-+]?\d{1,4})?|\.\d{1,40}|Infinity)")
 
 
@@ -40,10 +42,12 @@ def sniff_openfst_text(sample: Sample) -> bool:
 
 def read_openfst_text(source: Source) -> ReadResult:
     """The lattice of a file, and the best path through it as the 1-best."""
-    rows = [(at, row.split()) for at, row in enumerate(source.text().split("\n"), 1) if row.strip()]
-    label, weight = _label_columns([cells for _, cells in rows])
+    label, weight = _label_columns([row.split() for _, row in islice(source.rows(), _ROWS_LOOKED_AT)])
     graph = TextGraph()
-    for at, cells in rows:
+    for at, row in source.rows():
+        cells = row.split()
+        if not cells:
+            continue
         if len(cells) <= 2:
             graph.final(cells[0], _score(source, cells[1], at) if len(cells) == 2 else 0.0, source, at)
             continue

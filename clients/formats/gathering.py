@@ -97,13 +97,17 @@ def gather(
     """Read all inputs and join their lines."""
     book = NoteBook(limits.notes)
     by_name: dict[str, list[Path]] = {}
+    divided = set()  # engines with a file per line: the file's name is in the line's id
     for entry in inputs:
-        by_name.setdefault(entry.expert or stem_of(str(entry.path)), []).extend(_files_of(entry.path))
+        name = entry.expert or stem_of(str(entry.path))
+        if entry.path.is_dir() or name in by_name:
+            divided.add(name)
+        by_name.setdefault(name, []).extend(_files_of(entry.path))
     engines, reports = [], []
     for name, paths in by_name.items():
         engine = _Engine(name)
         for path in paths:
-            prefix = stem_of(str(path)) if len(paths) > 1 else ""
+            prefix = stem_of(str(path)) if name in divided else ""
             reports.append(_read_into(engine, path, prefix, format_name, whole, limits, symbols, book))
         engines.append(engine)
     joined = _by_order(engines) if join is Join.ORDER else _by_id(engines, book)

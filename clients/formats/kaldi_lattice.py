@@ -33,7 +33,7 @@ def read_kaldi_lattices(source: Source) -> ReadResult:
     """Each lattice of the archive under its utterance's name."""
     lines = Lines(source)
     name, graph, begun_at = "", TextGraph(), 0
-    for at, row in enumerate(source.text().split("\n"), 1):
+    for at, row in source.rows():
         cells = row.split()
         if not cells:
             if name:

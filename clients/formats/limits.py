@@ -15,16 +15,17 @@ class ReadLimits:
 
     file_bytes: int = 64 * MEBI  # of a file that is read whole, also after decompression
     stream_bytes: int = 4096 * MEBI  # of an utterance file, which is read line by line, after decompression
-    line_bytes: int = 16 * MEBI  # of one line of an utterance file
+    line_bytes: int = 4 * MEBI  # of one line of an utterance file
+    json_bytes: int = 32 * MEBI  # of a JSON document; parsed, it may take twenty times as much
     xml_depth: int = 64  # open elements at once
     attributes: int = 256  # of one XML element, or kinds of field in a lattice
     json_depth: int = 32  # open objects and arrays at once
     lines: int = 200_000  # text lines, segments or utterances that a file other than JSON lines may hold
-    words: int = 2_000_000  # in all lines together
+    words: int = 2_000_000  # in all lines together, alternatives included; of an utterance file, in one line
     word_characters: int = 4_096  # of one word
     nbest: int = 10_000  # alternatives of one line
-    lattice_states: int = 500_000
-    lattice_arcs: int = 2_000_000
+    lattice_states: int = 250_000
+    lattice_arcs: int = 1_000_000
     notes: int = 100  # kinds of remark that a reader keeps; further ones are counted only
 
     def __post_init__(self) -> None:

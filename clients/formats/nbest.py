@@ -14,7 +14,7 @@ Alternatives of the same id make one line of text.
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, islice, pairwise
 
 from galloon.clients.formats.result import Lines, ReadResult
 from galloon.clients.formats.sample import Sample
@@ -48,16 +48,17 @@ def sniff_nbest(sample: Sample) -> bool:
 
 def read_nbest(source: Source) -> ReadResult:
     """The alternatives of each id; the first is the 1-best."""
-    rows = [(at, row.rstrip("\r")) for at, row in enumerate(source.text().split("\n"), 1) if row.strip()]
+    rows = ((at, row) for at, row in source.rows() if row.strip())
+    beginning = list(islice(rows, 50))
     shape: _Shape | None = _srilm
-    if rows and rows[0][1].startswith("NBestList1.0"):
-        rows = rows[1:]
+    if beginning and beginning[0][1].startswith("NBestList1.0"):
+        del beginning[0]
     else:
-        shape = _shape([row for _, row in rows[:50]])
+        shape = _shape([row for _, row in beginning])
     if shape is None:
         raise source.error(1, "not an n-best list", "write `score<TAB>text`, one alternative a line")
     grouped: dict[str, list[Hypothesis]] = {}
-    for at, row in rows:
+    for at, row in chain(beginning, rows):
         entry = shape(row)
         if entry is None:
             raise source.error(at, f"this line is not like the first: {row[:40]!r}")
@@ -65,6 +66,7 @@ def read_nbest(source: Source) -> ReadResult:
         alternatives = grouped.setdefault(entry.id or source.stem, [])
         alternatives.append(Hypothesis(words, entry.score))
         source.check("nbest", len(alternatives), at)
+        source.check("lines", len(grouped), at)
     lines = Lines(source)
     for name, alternatives in grouped.items():
         if _out_of_order(alternatives):

@@ -19,7 +19,7 @@ def sniff_plain_text(sample: Sample) -> bool:
 def read_plain_text(source: Source) -> ReadResult:
     """Each line that holds something, under its number."""
     lines = Lines(source)
-    for at, line in enumerate(source.text().replace("\f", "\n").split("\n"), 1):
+    for at, line in source.rows():
         words = split_text(line, source, at)
         if words:
             lines.add(str(at), ExpertOutput(source.stem, words), at)

@@ -29,16 +29,13 @@ class Lines:
         self._source = source
         self._outputs: dict[str, ExpertOutput] = {}
         self._copies: dict[str, int] = {}  # of each id so far, so that a file of equal ids costs no search
-        self._words = 0
 
     def __len__(self) -> int:
         return len(self._outputs)
 
     def add(self, line_id: str, output: ExpertOutput, line: int | None = None) -> None:
         source = self._source
-        self._words += len(output.words) + sum(len(entry.words) for entry in output.nbest)
         source.check("lines", len(self._outputs) + 1, line)
-        source.check("words", self._words, line)
         source.check("nbest", len(output.nbest), line)
         unique = line_id
         while unique in self._outputs:

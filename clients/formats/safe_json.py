@@ -24,11 +24,13 @@ _KINDS = {dict: "an object", list: "a list", str: "a string", bool: "true or fal
 
 def load_json(source: Source) -> "Node":
     """The document of a source."""
+    source.check("json_bytes", len(source.data))
     return Node(parse(source.text(), source, None), "", source)
 
 
 def load_json_sequence(source: Source) -> Iterator["Node"]:
     """The documents of a source that holds one, a list of them, or several one after another."""
+    source.check("json_bytes", len(source.data))
     text = source.text()
     check_depth(text, source, None)
     place, at = 0, _after_space(text, 0)

@@ -11,10 +11,13 @@ model and the engine's own scaling in it. HTK's node words end at the node's tim
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
+from typing import overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from galloon.clients.formats.result import Lines, ReadResult
 from galloon.clients.formats.sample import Sample
@@ -25,6 +28,7 @@ from galloon.learners.utterance import ExpertOutput, Lattice
 
 NAME = "slf"
 _QUOTED_FIELD = re.compile(r"""(?<!\w)(\w++)=("(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|\S*)""")
+_OTHER_LINE = re.compile(r"^(?!I=|J=|#)[^\n]+", re.MULTILINE)
 _ESCAPE = re.compile(r"\\([0-7]{3}|.)")
 # The manual's long names, and the short ones that everyone writes.
 _SHORT = {"NODES": "N", "LINKS": "L", "WORD": "W", "START": "S", "END": "E", "TIME": "t", "ACOUSTIC": "a"} | {
@@ -47,21 +51,10 @@ def read_slf(source: Source) -> ReadResult:
 def parse_slf(source: Source) -> tuple[Lattice, str]:
     """The lattice, and the utterance's name if the header gives one."""
     text = source.text()
-    raw = _sort_lines(source, text)
-    header = raw.header
-    declared = (_whole(source, header, "N"), _whole(source, header, "L"))
-    source.check("lattice_states", max(len(raw.nodes), declared[0]))
-    source.check("lattice_arcs", max(len(raw.links), declared[1]))
-    if declared != (len(raw.nodes), len(raw.links)):
-        found = f"{len(raw.nodes)} nodes and {len(raw.links)} links are there"
-        raise source.error(
-            None, f"the header says N={declared[0]} L={declared[1]}, {found}", "is it cut off?"
-        )
-
-    nodes = _columns(source, raw.nodes, raw.node_lines)
-    links = _columns(source, raw.links, raw.link_lines)
+    header = _header(source, text)
+    nodes, links = (_columns(source, text, kind, header) for kind in ("I", "J"))
     number = {name: index for index, name in enumerate(nodes.required("I"))}
-    if len(number) < len(raw.nodes):
+    if len(number) < nodes.count:
         raise source.error(None, "two nodes have the same number")
     times = nodes.numbers("t", default=math.nan)
     begins = _node_numbers(source, links, "S", number)
@@ -69,102 +62,97 @@ def parse_slf(source: Source) -> tuple[Lattice, str]:
     node_words = nodes.words()
     initial, final = _ends(source, header, number, begins, ends)
     if node_words is not None:
-        words = _words_from_nodes(node_words, begins, ends, starts_at_node="pocketsphinx" in raw.comments)
-        if _loses_word(node_words, initial, final, starts_at_node="pocketsphinx" in raw.comments):
+        starts_at_node = "pocketsphinx" in text[:1000].lower()
+        words = [node_words[node] for node in (begins if starts_at_node else ends)]
+        if node_words[final if starts_at_node else initial]:
             source.note("word on the outermost node left out: no link carries it")
     else:
-        words = links.words() or [""] * len(begins)
+        words = links.words() or [""] * links.count
     posteriors = links.numbers("p", default=math.nan)
-    has_posteriors = posteriors is not None and not np.isnan(posteriors).any()
+    if posteriors is not None and np.isnan(posteriors).any():
+        posteriors = None
     lattice = build_lattice(
         source,
         len(number),
         initial,
         {final: 0.0},
-        Arcs(
-            begins,
-            ends,
-            words,
-            _link_scores(source, header, links, words),
-            raw.link_lines,
-            posteriors.tolist() if has_posteriors and posteriors is not None else None,
-        ),
-        times if times is not None and not np.isnan(times).any() else None,
+        Arcs(begins, ends, words, _link_scores(source, header, links, words), links.lines, posteriors),
+        None if times is None or np.isnan(times).any() else times,
     )
-    if has_posteriors:
+    if posteriors is not None:
         source.note("links carry posteriors, which were used in place of their scores")
-    elif links.numbers("a") is None and links.numbers("l") is None:
+    elif "a" not in links.by_key and "l" not in links.by_key:
         source.note("links carry no scores: all paths count alike")
     return lattice, header.get("UTTERANCE", "")
 
 
-@dataclass(slots=True)
-class _RawLines:
-    """The lines of a file by kind, with the numbers of those that may be wrong later."""
-
-    header: dict[str, str]
-    nodes: list[str]
-    node_lines: list[int]
-    links: list[str]
-    link_lines: list[int]
-    comments: str
-
-
-def _sort_lines(source: Source, text: str) -> _RawLines:
-    raw = _RawLines({}, [], [], [], [], "")
-    for at, line in enumerate(text.split("\n"), 1):
-        kind = line[:2]
-        if kind == "J=":
-            raw.links.append(line.rstrip())
-            raw.link_lines.append(at)
-        elif kind == "I=":
-            raw.nodes.append(line.rstrip())
-            raw.node_lines.append(at)
-        elif line.startswith("#"):
-            raw.comments += line.lower() if len(raw.comments) < 1000 else ""
-        elif line.strip():
-            fields = _fields(line)
-            if not fields:
-                raise source.error(at, f"not a line of a lattice: {line.strip()[:40]!r}")
-            if "SUBLAT" in fields:
-                raise source.error(
-                    at, "lattices with sub-lattices are not read", "expand it first (HLRescore)"
-                )
-            raw.header.update(fields)
-    if not raw.nodes:
-        raise source.error(None, "no node lines (I=...): not a lattice, or an empty one")
-    return raw
+def _header(source: Source, text: str) -> dict[str, str]:
+    """All fields of lines that are neither nodes, links nor comments."""
+    header: dict[str, str] = {}
+    for match in _OTHER_LINE.finditer(text):
+        fields = _fields(match[0])
+        if not fields:
+            if match[0].strip():
+                at = text.count("\n", 0, match.start()) + 1
+                raise source.error(at, f"not a line of a lattice: {match[0].strip()[:40]!r}")
+            continue
+        if "SUBLAT" in fields:
+            at = text.count("\n", 0, match.start()) + 1
+            raise source.error(at, "lattices with sub-lattices are not read", "expand it first (HLRescore)")
+        header.update(fields)
+    return header
 
 
-@dataclass(slots=True)
+class _LineNumbers(Sequence[int]):
+    """The line of each node or link, counted only when an error asks for one."""
+
+    def __init__(self, text: str, kind: str, count: int) -> None:
+        self._text, self._kind, self._count = text, kind, count
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, index: int) -> int: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[int]: ...
+    def __getitem__(self, index: int | slice) -> int | Sequence[int]:
+        rows = re.finditer(rf"^{self._kind}=", self._text, re.MULTILINE)
+        if isinstance(index, slice):
+            return [self._text.count("\n", 0, match.start()) + 1 for match in rows][index]
+        row = next(islice(rows, index, None))
+        return self._text.count("\n", 0, row.start()) + 1
+
+
+@dataclass(frozen=True, slots=True)
 class _Columns:
-    """The fields of many lines, by key."""
+    """The fields of all nodes or of all links, by key."""
 
     source: Source
-    lines: list[int]
-    by_key: Mapping[str, list[str | None]]
+    count: int
+    lines: Sequence[int]
+    by_key: Mapping[str, Sequence[str | None]]
 
-    def required(self, key: str) -> list[str]:
-        column = self.by_key.get(key, [None] * len(self.lines))
+    def required(self, key: str) -> Sequence[str]:
+        column = self.by_key.get(key, (None,) * self.count)
         if None in column:
             raise self.source.error(self.lines[column.index(None)], f"the field {key}= is missing")
         return column  # type: ignore[return-value]  # no None is in it, as was just checked
 
-    def numbers(
-        self, key: str, default: float = 0.0
-    ) -> "np.ndarray[tuple[int], np.dtype[np.float64]] | None":
+    def numbers(self, key: str, default: float = 0.0) -> NDArray[np.float64] | None:
         """The numbers of a field, or None if no line has it."""
         column = self.by_key.get(key)
         if column is None:
             return None
         try:
             values = np.array([default if value is None else float(value) for value in column])
-        except ValueError:
-            values = np.array([_number(self, key, row) for row in range(len(column))])
-        given = [value is not None for value in column]
-        wrong = np.flatnonzero(np.array(given, dtype=bool) & ~np.isfinite(values))
-        if wrong.size:
-            raise self.source.error(self.lines[int(wrong[0])], f"{key}={column[int(wrong[0])]} is not finite")
+        except ValueError as problem:
+            row = next(row for row, value in enumerate(column) if value is not None and not _is_number(value))
+            what = f"{key}={(column[row] or '')[:40]} is not a number"
+            raise self.source.error(self.lines[row], what) from problem
+        wrong = [row for row in np.flatnonzero(~np.isfinite(values)).tolist() if column[row] is not None]
+        if wrong:
+            raise self.source.error(self.lines[wrong[0]], f"{key}={column[wrong[0]]} is not finite")
         return values
 
     def words(self) -> list[str] | None:
@@ -172,45 +160,51 @@ class _Columns:
         column = self.by_key.get("W")
         if column is None:
             return None
-        words = ["" if word is None or word in SILENT else "_".join(word.split()) for word in column]
+        words = ["" if word is None or word in SILENT else word for word in column]
+        words = ["_".join(word.split()) if not word.isalpha() else word for word in words]
         if words:
             self.source.check("word_characters", max(map(len, words)))
         return words
 
 
-def _number(columns: _Columns, key: str, row: int) -> float:
-    value = columns.by_key[key][row]
+def _is_number(text: str) -> bool:
     try:
-        return float(value or "")
-    except ValueError as problem:
-        raise columns.source.error(columns.lines[row], f"{key}={value} is not a number") from problem
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
-def _columns(source: Source, rows: list[str], lines: list[int]) -> _Columns:
-    """Split all rows; nearly always they look alike, and one compiled pattern takes them all at once."""
-    if rows:
-        keys = [field.partition("=")[0] for field in rows[0].split()]
-        joined = "\n".join(rows)
-        if (
-            len(set(keys)) == len(keys)
-            and all(map(str.isalnum, keys))
-            and '"' not in joined
-            and "\\" not in joined
-        ):
-            pattern = r"[ \t]+".join(rf"{key}=(\S*)" for key in keys)
-            found = re.findall(rf"^{pattern}$", joined, re.MULTILINE)
-            if len(found) == len(rows):
-                columns = zip(*found, strict=True) if len(keys) > 1 else [found]
-                short = [_SHORT.get(key, key) for key in keys]
-                return _Columns(source, lines, dict(zip(short, map(list, columns), strict=True)))
+def _columns(source: Source, text: str, kind: str, header: Mapping[str, str]) -> _Columns:
+    """Split all rows of a kind; nearly always they look alike, and one compiled pattern takes them all."""
+    key, what = ("N", "nodes") if kind == "I" else ("L", "links")
+    count = text.count(f"\n{kind}=") + text.startswith(f"{kind}=")
+    declared = _whole(source, header, key)
+    source.check("lattice_states" if kind == "I" else "lattice_arcs", max(count, declared))
+    if declared != count:
+        raise source.error(
+            None, f"the header says {key}={declared}, {count} {what} are there", "is it cut off?"
+        )
+    if kind == "I" and not count:
+        raise source.error(None, "no node lines (I=...): an empty lattice")
+    lines = _LineNumbers(text, kind, count)
+    first = re.search(rf"^{kind}=.*", text, re.MULTILINE)
+    keys = [field.partition("=")[0] for field in first[0].split()] if first else []
+    if len(keys) > 1 and len(set(keys)) == len(keys) and all(map(str.isalnum, keys)):
+        # Values with quotes or escapes do not match, and send the file the slow way.
+        pattern = r"[ \t]+".join(rf"{key}=([^\s\"\\]*)" for key in keys)
+        found = re.findall(rf"^{pattern}[ \t\r]*$", text, re.MULTILINE)
+        if len(found) == count:
+            short = [_SHORT.get(key, key) for key in keys]
+            return _Columns(source, count, lines, dict(zip(short, zip(*found, strict=True), strict=True)))
     by_key: dict[str, list[str | None]] = {}
-    for row, line in enumerate(rows):
-        for key, value in _fields(line).items():
-            if key not in by_key:
-                source.check("attributes", len(by_key) + 1, lines[row])
-                by_key[key] = [None] * len(rows)
-            by_key[key][row] = value
-    return _Columns(source, lines, by_key)
+    for row, match in enumerate(re.finditer(rf"^{kind}=.*", text, re.MULTILINE)):
+        for name, value in _fields(match[0]).items():
+            if name not in by_key:
+                source.check("attributes", len(by_key) + 1)
+                by_key[name] = [None] * count
+            by_key[name][row] = value
+    return _Columns(source, count, lines, by_key)
 
 
 def _fields(line: str) -> dict[str, str]:
@@ -251,8 +245,8 @@ def _ends(
     source: Source,
     header: Mapping[str, str],
     number: Mapping[str, int],
-    begins: Iterable[int],
-    ends: Iterable[int],
+    begins: Sequence[int],
+    ends: Sequence[int],
 ) -> tuple[int, int]:
     """The first and the last node: as the header says, else the only ones without links in or out."""
     sides = (("start", "initial", set(ends)), ("end", "final", set(begins)))
@@ -272,19 +266,9 @@ def _ends(
     return found[0], found[1]
 
 
-def _words_from_nodes(
-    node_words: list[str], begins: list[int], ends: list[int], *, starts_at_node: bool
-) -> list[str]:
-    return [node_words[node] for node in (begins if starts_at_node else ends)]
-
-
-def _loses_word(node_words: list[str], initial: int, final: int, *, starts_at_node: bool) -> bool:
-    return bool(node_words[final if starts_at_node else initial])
-
-
 def _link_scores(
     source: Source, header: Mapping[str, str], links: _Columns, words: list[str]
-) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
+) -> NDArray[np.float64]:
     setting = {"acscale": 1.0, "lmscale": 1.0, "prscale": 1.0, "wdpenalty": 0.0, "base": math.e}
     for key in setting.keys() & header.keys():
         value = finite(header[key])

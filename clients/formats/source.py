@@ -6,7 +6,7 @@
 import gzip
 import io
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -27,6 +27,7 @@ class Source:
     notebook: NoteBook = field(default_factory=NoteBook)
     folder: Path | None = None  # where the file lies, for formats that name other files
     symbols: Mapping[str, str] | None = None  # from label to word, for lattices of numbers
+    words_read: int = 0
 
     @property
     def stem(self) -> str:
@@ -36,11 +37,27 @@ class Source:
         """The file as text: UTF-8, or UTF-16 where a byte order mark says so."""
         return decode(self.data, self.name)
 
+    def rows(self) -> Iterator[tuple[int, str]]:
+        """The lines of the text with their numbers, one at a time: a list of millions would take too much."""
+        text, start, number = self.text(), 0, 0
+        while start < len(text):
+            end = text.find("\n", start)
+            end = len(text) if end < 0 else end
+            number += 1
+            yield number, text[start:end].rstrip("\r")
+            start = end + 1
+
     def error(self, line: int | None, what: str, advice: str = "") -> FormatError:
         return FormatError(self.name, line, what, advice)
 
     def note(self, what: str, line: int | None = None) -> None:
         self.notebook.add(what, line)
+
+    def count_words(self, count: int, line: int | None = None) -> None:
+        """Refuse when the file has held more words than the limit, before they are made."""
+        self.words_read += count
+        if self.words_read > self.limits.words:
+            self.check("words", self.words_read, line)
 
     def check(self, limit: str, value: float, line: int | None = None) -> None:
         """Refuse if `value` is above the limit of that name."""

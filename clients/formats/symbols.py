@@ -18,7 +18,7 @@ def read_symbols(path: str | Path, limits: ReadLimits = DEFAULT_LIMITS) -> dict[
     """From number (as written) to symbol."""
     source = open_source(path, limits)
     symbols: dict[str, str] = {}
-    for at, row in enumerate(source.text().split("\n"), 1):
+    for at, row in source.rows():
         cells = row.split()
         if not cells:
             continue

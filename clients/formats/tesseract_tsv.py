@@ -25,11 +25,11 @@ def sniff_tesseract_tsv(sample: Sample) -> bool:
 def read_tesseract_tsv(source: Source) -> ReadResult:
     """The words of each line, under `page_block_paragraph_line`."""
     grouped: dict[str, list[Word]] = {}
-    rows = source.text().split("\n")
-    position = _positions(source, rows[0])
+    rows = source.rows()
+    position = _positions(source, next(rows, (1, ""))[1])
     needed = max(place for name, place in position.items() if name != "text") + 1
-    for at, row in enumerate(rows[1:], 2):
-        cells = row.rstrip("\r").split("\t")
+    for at, row in rows:
+        cells = row.split("\t")
         if cells == [""]:
             continue
         if len(cells) < needed:
@@ -55,7 +55,7 @@ def read_tesseract_tsv(source: Source) -> ReadResult:
 
 
 def _positions(source: Source, header: str) -> dict[str, int]:
-    names = header.rstrip("\r").split("\t")
+    names = header.split("\t")
     missing = [name for name in COLUMNS if name not in names]
     if missing:
         raise source.error(1, f"the header lacks {', '.join(missing)}", "write it with `tesseract ... tsv`")

@@ -26,7 +26,6 @@ def expert_from_json(
         words = _reconcile(words, text, source, at)
     elif words is None:
         words = _fallback(nbest, lattice, where, source, at)
-    source.check("words", len(words), at)
     confidence = _number(said, "line_conf", where, source, at)
     return ExpertOutput(name, words, confidence, nbest, lattice)
 
@@ -82,6 +81,7 @@ def _words(entries: object, where: str, source: Source, at: int) -> tuple[Word, 
         return None
     if not isinstance(entries, list):
         raise source.error(at, f'{where}: "words" must be a list')
+    source.count_words(len(entries), at)
     try:
         # The path of nearly every file, and the only loop that its speed depends on.
         words = [

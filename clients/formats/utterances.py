@@ -65,6 +65,7 @@ def utterances_of(
     source = Source(name, b"", limits, notes if notes is not None else NoteBook(limits.notes), folder)
     seen: dict[str, int] = {}
     for at, line in _lines(file, source):
+        source.words_read = 0  # the limit is of one utterance: the file is a stream without end
         record = parse(line, source, at)
         if not isinstance(record, dict):
             raise source.error(at, "an utterance is a JSON object", 'such as {"id": "1", "experts": {}}')

@@ -8,6 +8,8 @@ milliseconds.
 
 import math
 import re
+from collections import deque
+from collections.abc import Iterable
 
 from galloon.clients.formats.result import Lines, ReadResult
 from galloon.clients.formats.safe_json import Node, load_json
@@ -36,14 +38,14 @@ def read_whisper(source: Source) -> ReadResult:
     lines = Lines(source)
     segments = document if isinstance(document.value, list) else document.first("segments", "transcription")
     # OpenAI's service lists words beside the segments rather than in them.
-    loose = [] if isinstance(document.value, list) else list(document["words"].items())
+    loose = deque(() if isinstance(document.value, list) else document["words"].items())
     found = list(segments.items())
     for place, segment in enumerate(found):
         entries = segment["words"]
         if entries:
-            words = _words(list(entries.items()), source)
+            words = _words(entries.items(), source)
         elif loose:
-            words, loose = _take(loose, segment, last=place == len(found) - 1, source=source)
+            words = _take(loose, segment, last=place == len(found) - 1, source=source)
         else:
             words = ()
         text = segment["text"].text() or ""
@@ -62,7 +64,7 @@ def read_whisper(source: Source) -> ReadResult:
     return lines.result(NAME)
 
 
-def _whole_text(document: Node, loose: list[Node], lines: Lines, source: Source) -> None:
+def _whole_text(document: Node, loose: Iterable[Node], lines: Lines, source: Source) -> None:
     if isinstance(document.value, list):
         return
     words = _words(loose, source) or split_text(document["text"].text() or "", source)
@@ -72,7 +74,7 @@ def _whole_text(document: Node, loose: list[Node], lines: Lines, source: Source)
         raise source.error(None, "neither segments, words nor text are there", "is this Whisper's JSON?")
 
 
-def _words(entries: list[Node], source: Source) -> tuple[Word, ...]:
+def _words(entries: Iterable[Node], source: Source) -> tuple[Word, ...]:
     words: list[Word] = []
     for entry in entries:
         start, end = entry["start"].number(), entry["end"].number()
@@ -86,15 +88,13 @@ def _words(entries: list[Node], source: Source) -> tuple[Word, ...]:
     return tuple(words)
 
 
-def _take(
-    loose: list[Node], segment: Node, *, last: bool, source: Source
-) -> tuple[tuple[Word, ...], list[Node]]:
-    """The words that start before the segment ends, and the rest."""
+def _take(loose: deque[Node], segment: Node, *, last: bool, source: Source) -> tuple[Word, ...]:
+    """Take off the words that start before the segment ends."""
     end = segment["end"].number()
-    count = 0
-    while count < len(loose):
-        start = loose[count]["start"].number()
+    taken = []
+    while loose:
+        start = loose[0]["start"].number()
         if not last and end is not None and start is not None and start >= end:
             break
-        count += 1
-    return _words(loose[:count], source), loose[count:]
+        taken.append(loose.popleft())
+    return _words(taken, source)

@@ -27,7 +27,9 @@ class Arcs:
     words: Sequence[str]  # "" where the arc says nothing
     log_scores: Sequence[float] | NDArray[np.float64]
     lines: Sequence[int]
-    posteriors: Sequence[float] | None = None  # of each arc given the utterance, instead of scores
+    posteriors: Sequence[float] | NDArray[np.float64] | None = (
+        None  # of each arc given the utterance, instead of scores
+    )
 
 
 def build_lattice(

@@ -22,6 +22,7 @@ def split_text(text: str, source: Source, line: int | None = None) -> tuple[Word
     """The words of running text, without confidences or times."""
     parts = text.split()
     if parts:
+        source.count_words(len(parts), line)
         source.check("word_characters", max(map(len, parts)), line)
     return tuple([Word(part) for part in parts])
 
@@ -40,6 +41,7 @@ def spoken_words(
     if not parts:
         source.note("entry without text left out", line)
         return []
+    source.count_words(len(parts), line)
     source.check("word_characters", max(map(len, parts)), line)
     if not (abs(start or 0.0) < FARTHEST and abs(end or 0.0) < FARTHEST):
         source.note("word at an impossible place: its times were left out", line)
