@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from galloon.learners.alignment.sequences import TokenSequence, times_of
+from galloon.learners.alignment.sequences import Outputs, times_of
 from galloon.learners.kernels.clock import fit_clock
 from galloon.learners.utterance import ExpertOutput
 
@@ -18,26 +18,23 @@ ANCHORS_NEEDED = 3  # words that two engines share, before a line is put through
 
 
 def common_times(
-    outputs: Sequence[ExpertOutput],
-    sequences: Sequence[TokenSequence],
-    numbered: Sequence[tuple[int, ...]],
-    distinct: Sequence[tuple[int, ...]],
+    experts: Sequence[ExpertOutput], outputs: Outputs, distinct: Sequence[tuple[int, ...]]
 ) -> NDArray[np.float64] | None:
     """Midpoint and half length of each token of the distinct sequences, one after the other.
 
     NaN where nothing is known; None if fewer than two sequences have times to compare.
     """
     timed: list[tuple[tuple[int, ...], NDArray[np.float64]]] = []
-    for output, sequence, numbers in zip(outputs, sequences, numbered, strict=True):
-        if numbers and output.words[0].start is not None:
-            times = times_of(output, sequence)
+    for expert, sequence, numbers in zip(experts, outputs.sequences, outputs.numbered, strict=True):
+        if numbers and expert.words[0].start is not None:
+            times = times_of(expert, sequence)
             if times is not None:
                 timed.append((numbers, times))
-    # In the order of content, so that neither the reference nor a choice between equals depends on who came
-    # first. The longest sequence has the most words to be compared with.
-    timed.sort(key=lambda pair: (-len(pair[0]), pair[0], pair[1].tolist()))
     if len({numbers for numbers, _ in timed}) < 2:
         return None
+    # In the order of content, so that neither the reference nor a choice between equals depends on who came
+    # first. The longest sequence has the most words to be compared with.
+    timed.sort(key=lambda pair: (-len(pair[0]), pair[0], pair[1].tobytes()))
 
     reference, reference_times = timed[0]
     reference_tokens = np.array(reference, dtype=np.int32)
@@ -49,7 +46,7 @@ def common_times(
             np.array(numbers, dtype=np.int32), times, reference_tokens, reference_times, ANCHORS_NEEDED
         )
         if fits:
-            found[numbers] = times * slope + np.array([offset, 0.0])
+            found[numbers] = times * (slope, slope) + (offset, 0.0)
     if len(found) < 2:
         return None
     return np.concatenate([found.get(n, np.full((len(n), 2), np.nan)) for n in distinct])

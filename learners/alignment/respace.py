@@ -10,18 +10,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from galloon.learners.alignment.settings import AlignmentSettings
-from galloon.learners.alignment.spelling import spelled
+from galloon.learners.alignment.spelling import Spelling, spelled
 from galloon.learners.kernels.respace import split_glued
 from galloon.learners.utterance import NULL, SlotNetwork
 
 
-def respace(network: SlotNetwork, settings: AlignmentSettings) -> SlotNetwork:
-    """The network with glued tokens cut over the empty slots beside them, where their letters agree."""
+def respace(
+    network: SlotNetwork, settings: AlignmentSettings, spelling: Spelling | None = None
+) -> SlotNetwork:
+    """The network with glued tokens cut over the empty slots beside them, where their letters agree.
+
+    `spelling` is that of the network's vocabulary, if the caller has it.
+    """
     if not _could_be_glued(network.tokens):
         return network
-    codes, starts, _ = spelled(network.vocabulary)
+    letters = spelling or spelled(network.vocabulary)
     first, last, origin = split_glued(
-        network.tokens, codes, starts, settings.likeness_percent, settings.glued_words
+        network.tokens, letters.codes, letters.starts, settings.likeness_percent, settings.glued_words
     )
     places = np.argwhere(origin >= 0)
     if not len(places):

@@ -2,7 +2,7 @@
 
 `read_outputs` normalises the words of an utterance, cuts them into tokens of the unit, and numbers all
 different tokens of the utterance in the order of their texts, so that nothing later depends on the order in
-which the experts came. Each token keeps its confidence and, for words, its time.
+which the experts came. `confidences_of` and `times_of` give what the engine said about each token.
 """
 
 from collections.abc import Sequence
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from galloon.learners.alignment.settings import Unit
 from galloon.learners.errors import InvalidInput
+from galloon.learners.kernels.clock import middles_of
 from galloon.learners.scoring.normalizers import Normalizer
 from galloon.learners.utterance import ExpertOutput, Word
 
@@ -21,10 +22,13 @@ BLANK = " "
 
 @dataclass(frozen=True, slots=True)
 class TokenSequence:
-    """One expert's tokens; `sources[i]` are the first and the last word that token i was made from."""
+    """One expert's tokens; `sources[i]` are the first and the last word that token i was made from.
+
+    None where token i is word i, which is by far the most frequent case.
+    """
 
     tokens: tuple[str, ...]
-    sources: tuple[tuple[int, int], ...]
+    sources: tuple[tuple[int, int], ...] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,38 +36,38 @@ class Outputs:
     """The outputs of one utterance over one vocabulary (null first, the rest in the order of their texts)."""
 
     vocabulary: tuple[str, ...]
-    ids: dict[str, int]
+    numbered: tuple[tuple[int, ...], ...]
     sequences: tuple[TokenSequence, ...]
 
 
 def read_outputs(outputs: Sequence[ExpertOutput], unit: Unit, normalizer: Normalizer) -> Outputs:
     """The tokens of every expert."""
-    sequences = tuple(tokens_of(output.words, unit, normalizer) for output in outputs)
+    sequences = tuple([tokens_of(output.words, unit, normalizer) for output in outputs])
     different: set[str] = set()
     for sequence in sequences:
         different.update(sequence.tokens)
     vocabulary = ("", *sorted(different))
-    return Outputs(vocabulary, {text: i for i, text in enumerate(vocabulary)}, sequences)
+    number = dict(zip(vocabulary, range(len(vocabulary)), strict=True)).__getitem__
+    return Outputs(vocabulary, tuple([tuple(map(number, s.tokens)) for s in sequences]), sequences)
 
 
 def tokens_of(words: Sequence[Word], unit: Unit, normalizer: Normalizer) -> TokenSequence:
     """The normalised tokens of these words: words, or the characters of their text with blanks between."""
-    tokens: list[str] = []
-    sources: list[tuple[int, int]] = []
+    sources: list[tuple[int, int]] | None = None
     if normalizer.rewrite is None:
-        split = normalizer.split_word
-        for i, word in enumerate(words):
-            parts = split(word.text)
-            tokens.extend(parts)
-            sources.extend([(i, i)] * len(parts))
+        parts = list(map(normalizer.split_word, [word.text for word in words]))
+        tokens = [token for part in parts for token in part]
+        if len(tokens) != len(parts) or not all(parts):
+            sources = [(i, i) for i, part in enumerate(parts) for _ in part]
     else:
-        for span in normalizer.spans([word.text for word in words]):
-            tokens.append(span.text)
-            sources.append((span.first, span.last))
+        spans = normalizer.spans([word.text for word in words])
+        tokens = [span.text for span in spans]
+        sources = [(span.first, span.last) for span in spans]
     if unit == "word":
-        return TokenSequence(tuple(tokens), tuple(sources))
+        return TokenSequence(tuple(tokens), None if sources is None else tuple(sources))
     if unit != "char":
         raise InvalidInput(f"the unit is 'word' or 'char', not {unit!r}")
+    sources = [(i, i) for i in range(len(tokens))] if sources is None else sources
     characters: list[tuple[int, int]] = []
     for i, (token, source) in enumerate(zip(tokens, sources, strict=True)):
         if i:
@@ -72,15 +76,13 @@ def tokens_of(words: Sequence[Word], unit: Unit, normalizer: Normalizer) -> Toke
     return TokenSequence(tuple(BLANK.join(tokens)), tuple(characters))
 
 
-def confidences_of(output: ExpertOutput, sequence: TokenSequence) -> NDArray[np.float64]:
+def confidences_of(output: ExpertOutput, sequence: TokenSequence) -> list[float]:
     """The least confidence of each token's words; the line's where words have none; NaN where nothing is."""
     line = np.nan if output.confidence is None else output.confidence
     of_words = [line if word.confidence is None else word.confidence for word in output.words]
-    # A token made of words without and with a confidence has the known one: NaN compares false.
-    return np.array(
-        [of_words[a] if a == b else _least(of_words[a : b + 1]) for a, b in sequence.sources],
-        dtype=np.float64,
-    )
+    if sequence.sources is None:
+        return of_words
+    return [of_words[a] if a == b else _least(of_words[a : b + 1]) for a, b in sequence.sources]
 
 
 def times_of(output: ExpertOutput, sequence: TokenSequence) -> NDArray[np.float64] | None:
@@ -88,14 +90,13 @@ def times_of(output: ExpertOutput, sequence: TokenSequence) -> NDArray[np.float6
 
     Tokens that share a word share its time evenly.
     """
-    words = output.words
-    spans: list[tuple[float, float]] = []
-    before = -np.inf
-    for word in words:
-        if word.start is None or word.end is None or not before <= word.start <= word.end < np.inf:
-            return None
-        before = word.start
-        spans.append((word.start, word.end))
+    spans = np.array([(word.start, word.end) for word in output.words], dtype=np.float64).reshape(-1, 2)
+    middles, usable = middles_of(spans)
+    if not usable:
+        return None
+    if sequence.sources is None:
+        return np.asarray(middles)
+    starts, ends = spans[:, 0], spans[:, 1]
     times = np.empty((len(sequence.tokens), 2), dtype=np.float64)
     i = 0
     while i < len(sequence.sources):
@@ -103,14 +104,13 @@ def times_of(output: ExpertOutput, sequence: TokenSequence) -> NDArray[np.float6
         together = i + 1
         while together < len(sequence.sources) and sequence.sources[together] == (first, last):
             together += 1
-        start, end = spans[first][0], spans[last][1]
-        length = (end - start) / (together - i)
+        length = (ends[last] - starts[first]) / (together - i)
         for part in range(i, together):
-            times[part] = start + length * (part - i + 0.5), length / 2
+            times[part] = starts[first] + length * (part - i + 0.5), length / 2
         i = together
     return times
 
 
 def _least(values: list[float]) -> float:
-    known = [value for value in values if not np.isnan(value)]
-    return min(known) if known else np.nan
+    known = [value for value in values if value == value]  # noqa: PLR0124 (only NaN differs from itself)
+    return min(known, default=np.nan)

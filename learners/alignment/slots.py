@@ -15,7 +15,7 @@ from galloon.learners.alignment.clocks import common_times
 from galloon.learners.alignment.respace import respace
 from galloon.learners.alignment.sequences import BLANK, Outputs, confidences_of, read_outputs
 from galloon.learners.alignment.settings import DEFAULT_SETTINGS, AlignmentSettings, Unit
-from galloon.learners.alignment.spelling import spelled
+from galloon.learners.alignment.spelling import Spelling, spelled
 from galloon.learners.errors import BudgetExceeded, InvalidInput
 from galloon.learners.kernels.alignment import align_sequences
 from galloon.learners.kernels.token_distance import token_costs
@@ -36,30 +36,31 @@ def align(
     in where words have none.
     """
     rule = normalizer if isinstance(normalizer, Normalizer) else named(normalizer)
-    names = tuple(output.name for output in utterance.outputs)
+    names = tuple([output.name for output in utterance.outputs])
     _check_experts(names, settings)
     outputs = read_outputs(utterance.outputs, unit, rule)
     _check_lengths(outputs, settings)
 
-    ids = outputs.ids
-    numbered = [tuple([ids[token] for token in sequence.tokens]) for sequence in outputs.sequences]
-    distinct = sorted(set(numbered))
+    distinct = sorted(set(outputs.numbered))
+    spelling = None
     if len(distinct) > 1:
-        columns = _positions(utterance, outputs, numbered, distinct, unit, settings)
+        spelling = spelled(outputs.vocabulary)
+        slots = _positions(utterance, outputs, distinct, spelling, unit, settings)
     else:
-        columns = {sequence: np.arange(len(sequence), dtype=np.int32) for sequence in distinct}
+        slots = np.arange(len(distinct[0]) if distinct else 0, dtype=np.int32)[:, None]
 
-    slot_count = len(columns[distinct[0]]) if distinct else 0
-    tokens = np.zeros((slot_count, len(names)), dtype=np.int32)
-    confidences = np.full((slot_count, len(names)), np.nan)
-    for j, (output, sequence) in enumerate(zip(utterance.outputs, outputs.sequences, strict=True)):
-        places = columns[numbered[j]]
-        here = places >= 0
+    tokens = np.zeros((slots.shape[0], len(names)), dtype=np.int32)
+    confidences = np.full(tokens.shape, np.nan)
+    taken = {sequence: slots[:, i] >= 0 for i, sequence in enumerate(distinct)}
+    for j, numbers in enumerate(outputs.numbered):
         # Every token has a slot and their order is kept: the slots that are taken, in order, take them all.
-        tokens[here, j] = numbered[j]
-        confidences[here, j] = confidences_of(output, sequence)
+        here = taken[numbers]
+        tokens[here, j] = numbers
+        confidences[here, j] = confidences_of(utterance.outputs[j], outputs.sequences[j])
     network = SlotNetwork(names, outputs.vocabulary, tokens, confidences)
-    return respace(network, settings) if unit == "word" and settings.glued_words else network
+    if unit == "word" and len(distinct) > 1 and settings.glued_words > 1:
+        return respace(network, settings, spelling)
+    return network
 
 
 def with_expert(
@@ -91,43 +92,46 @@ def slot_text(tokens: list[str], unit: Unit) -> str:
     return "".join(tokens) if unit == "char" else " ".join(token for token in tokens if token)
 
 
-def costs_of(vocabulary: tuple[str, ...], unit: Unit, settings: AlignmentSettings) -> NDArray[np.int64]:
+def costs_of(
+    vocabulary: tuple[str, ...], unit: Unit, settings: AlignmentSettings, spelling: Spelling | None = None
+) -> NDArray[np.int64]:
     """The cost of every pair of tokens of a vocabulary facing each other in a slot."""
-    size = len(vocabulary)
     if unit == "char":
-        costs = np.full((size, size), settings.unlike_cost, dtype=np.int64)
+        costs = np.full((len(vocabulary), len(vocabulary)), settings.unlike_cost, dtype=np.int64)
         if BLANK in vocabulary:
             blank = vocabulary.index(BLANK)
             costs[blank, :] = costs[:, blank] = settings.blank_cost
         costs[NULL, :] = costs[:, NULL] = settings.gap_cost
         np.fill_diagonal(costs, 0)
         return costs
-    codes, starts, alphabet_size = spelled(vocabulary)
+    letters = spelling or spelled(vocabulary)
     bounds = np.array([settings.like_cost, settings.unlike_cost], dtype=np.int64)
-    return np.asarray(token_costs(codes, starts, alphabet_size, settings.gap_cost, bounds))
+    return np.asarray(
+        token_costs(letters.codes, letters.starts, letters.alphabet_size, settings.gap_cost, bounds)
+    )
 
 
 def _positions(
     utterance: Utterance,
     outputs: Outputs,
-    numbered: list[tuple[int, ...]],
     distinct: list[tuple[int, ...]],
+    spelling: Spelling,
     unit: Unit,
     settings: AlignmentSettings,
-) -> dict[tuple[int, ...], NDArray[np.int32]]:
-    """For each different sequence the position of its token in every slot, or -1."""
-    weights = np.array([numbered.count(sequence) for sequence in distinct], dtype=np.int64)
+) -> NDArray[np.int32]:
+    """For each slot and different sequence the position of its token there, or -1."""
+    weights = np.array([outputs.numbered.count(sequence) for sequence in distinct], dtype=np.int64)
     starts = np.zeros(len(distinct) + 1, dtype=np.int64)
-    np.cumsum([len(sequence) for sequence in distinct], out=starts[1:])
+    starts[1:] = np.array([len(sequence) for sequence in distinct]).cumsum()
     tokens = np.array([token for sequence in distinct for token in sequence], dtype=np.int32)
     times = None
     if unit == "word" and settings.time_cost > 0:
-        times = common_times(utterance.outputs, outputs.sequences, numbered, distinct)
+        times = common_times(utterance.outputs, outputs, distinct)
     alignment = align_sequences(
         tokens,
         starts,
         weights,
-        costs_of(outputs.vocabulary, unit, settings),
+        costs_of(outputs.vocabulary, unit, settings, spelling),
         np.empty((0, 2)) if times is None else times,
         0 if times is None else settings.time_cost,
         float(settings.exact_steps),
@@ -138,7 +142,7 @@ def _positions(
         raise BudgetExceeded(
             "slots", len(alignment), settings.slot_limit, "cut the utterance into shorter ones"
         )
-    return {sequence: alignment[:, i] for i, sequence in enumerate(distinct)}
+    return np.asarray(alignment)
 
 
 def _check_experts(names: tuple[str, ...], settings: AlignmentSettings) -> None:
@@ -149,6 +153,6 @@ def _check_experts(names: tuple[str, ...], settings: AlignmentSettings) -> None:
 
 
 def _check_lengths(outputs: Outputs, settings: AlignmentSettings) -> None:
-    longest = max((len(sequence.tokens) for sequence in outputs.sequences), default=0)
+    longest = max(map(len, outputs.numbered), default=0)
     if longest > settings.slot_limit:
         raise BudgetExceeded("slots", longest, settings.slot_limit, "cut the utterance into shorter ones")

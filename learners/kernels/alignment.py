@@ -7,8 +7,7 @@ finds the least sum over all slots by a dynamic programme in as many dimensions 
 against the profile of the others until nothing gets cheaper. Costs are whole numbers: ties are exact.
 
 Letters: k sequences; `tokens` int32, all sequences one after the other; `starts` int64 of length k+1;
-`weights` int64; `costs` int64 of all token pairs (row and column 0: null); `times` float64, midpoint and
-half length of each token, NaN where unknown; `time_cost` int64, added to a pair of tokens that lie apart.
+`weights` int64; `costs` int64 of all token pairs (row and column 0: null, the gap cost everywhere).
 An alignment is int32, slots x k: the position within its sequence of the token in that slot, or -1.
 """
 
@@ -16,25 +15,70 @@ import numpy as np
 from numba import njit
 
 ABSENT = -1
+EXACT_SEQUENCES = 14  # a step of the exact programme is a set of sequences, held in 16 bits
+TIMED_TOKENS = 2048  # beyond, the matrix of all pairs of timed tokens would grow too large
 
 
 @njit(cache=True, nogil=True)
-def pair_cost(a, b, tokens, costs, times, time_cost):
-    """The cost of item a facing item b: unlikeness, and how far apart they were spoken or written."""
-    cost = costs[tokens[a], tokens[b]]
-    if time_cost > 0:
-        distance = abs(times[a, 0] - times[b, 0])
-        reach = times[a, 1] + times[b, 1]
-        # With a NaN on either side no comparison holds, and no cost is added.
-        if distance >= reach:
-            cost += time_cost
-        elif distance > 0.0:
-            cost += np.int64(time_cost * distance / reach + 0.5)
-    return cost
+def align_sequences(tokens, starts, weights, costs, times, time_cost, exact_steps, passes, band):
+    """Slots from sequences: what all share at both ends, and between them the best affordable alignment.
+
+    Sequences that all begin (or end) with the same token have an optimal alignment with these tokens in one
+    slot: moving them there makes no pair of sequences dearer. times: float64, midpoint and half length of
+    each token, NaN where unknown; time_cost: what two tokens cost on top that lie apart; 0: times are empty.
+    exact_steps: cells times moves up to which the alignment is exact.
+    """
+    k = weights.shape[0]
+    shortest = starts[1] - starts[0]
+    for i in range(k):
+        shortest = min(shortest, starts[i + 1] - starts[i])
+    head = 0
+    while head < shortest and _all_equal(tokens, starts[:-1] + head):
+        head += 1
+    tail = 0
+    while tail < shortest - head and _all_equal(tokens, starts[1:] - 1 - tail):
+        tail += 1
+
+    inner_starts = np.zeros(k + 1, dtype=np.int64)
+    steps = 2.0**k
+    for i in range(k):
+        inside = starts[i + 1] - starts[i] - head - tail
+        inner_starts[i + 1] = inner_starts[i] + inside
+        steps *= inside + 1
+    inner = np.empty(inner_starts[k], dtype=np.int32)
+    source = np.empty(inner_starts[k], dtype=np.int64)
+    for i in range(k):
+        for p in range(inner_starts[i + 1] - inner_starts[i]):
+            source[inner_starts[i] + p] = starts[i] + head + p
+            inner[inner_starts[i] + p] = tokens[starts[i] + head + p]
+
+    if 0 < time_cost and inner.shape[0] <= TIMED_TOKENS:
+        inner_costs = timed_costs(inner, times[source], costs, time_cost)
+        inner = np.arange(1, inner.shape[0] + 1).astype(np.int32)
+    else:
+        inner_costs = costs
+    if inner.shape[0] == 0:
+        found = np.empty((0, k), dtype=np.int32)
+    elif steps <= exact_steps and k <= EXACT_SEQUENCES:
+        found = exact_alignment(inner, inner_starts, weights, inner_costs)
+    else:
+        found = profile_alignment(inner, inner_starts, weights, inner_costs, passes, band)
+
+    slots = found.shape[0]
+    alignment = np.full((head + slots + tail, k), ABSENT, dtype=np.int32)
+    for i in range(k):
+        for p in range(head):
+            alignment[p, i] = p
+        for slot in range(slots):
+            if found[slot, i] >= 0:
+                alignment[head + slot, i] = head + found[slot, i]
+        for p in range(tail):
+            alignment[head + slots + p, i] = starts[i + 1] - starts[i] - tail + p
+    return alignment
 
 
 @njit(cache=True, nogil=True)
-def exact_alignment(tokens, starts, weights, costs, times, time_cost):
+def exact_alignment(tokens, starts, weights, costs):
     """The alignment of least cost. Time and memory grow with the product of the lengths."""
     k = weights.shape[0]
     full = (1 << k) - 1
@@ -43,7 +87,7 @@ def exact_alignment(tokens, starts, weights, costs, times, time_cost):
     for i in range(k - 2, -1, -1):
         strides[i] = strides[i + 1] * (lengths[i + 1] + 1)
     cells = strides[0] * (lengths[0] + 1)
-    gap = costs[0, costs.shape[0] - 1] if costs.shape[0] > 1 else np.int64(0)
+    gap = costs[0, costs.shape[0] - 1]
 
     back = np.zeros(full + 1, dtype=np.int64)  # how far back a step of these sequences leads
     gaps = np.zeros(full + 1, dtype=np.int64)
@@ -71,20 +115,10 @@ def exact_alignment(tokens, starts, weights, costs, times, time_cost):
         for i in range(k):
             if place[i] > 0:
                 available |= 1 << i
+                a = tokens[starts[i] + place[i] - 1]
                 for j in range(i):
                     if place[j] > 0:
-                        pairs[i, j] = (
-                            weights[i]
-                            * weights[j]
-                            * pair_cost(
-                                starts[i] + place[i] - 1,
-                                starts[j] + place[j] - 1,
-                                tokens,
-                                costs,
-                                times,
-                                time_cost,
-                            )
-                        )
+                        pairs[i, j] = weights[i] * weights[j] * costs[a, tokens[starts[j] + place[j] - 1]]
         least = np.int64(-1)
         for step in range(1, available + 1):
             if step & ~available:
@@ -124,27 +158,42 @@ def exact_alignment(tokens, starts, weights, costs, times, time_cost):
 
 
 @njit(cache=True, nogil=True)
-def alignment_cost(alignment, tokens, starts, weights, costs, times, time_cost):
-    """The sum of pairs of an alignment."""
-    total = np.int64(0)
-    slots, k = alignment.shape
-    gap = costs[0, costs.shape[0] - 1] if costs.shape[0] > 1 else np.int64(0)
-    for slot in range(slots):
-        for i in range(k):
-            for j in range(i):
-                p, q = alignment[slot, i], alignment[slot, j]
-                if p >= 0 and q >= 0:
-                    pair = pair_cost(starts[i] + p, starts[j] + q, tokens, costs, times, time_cost)
-                elif p >= 0 or q >= 0:
-                    pair = gap
-                else:
-                    pair = np.int64(0)
-                total += weights[i] * weights[j] * pair
-    return total
+def profile_alignment(tokens, starts, weights, costs, passes, band):
+    """Joins the sequences one by one, the most central first, then refines, at most `passes` times."""
+    k = weights.shape[0]
+    order = central_order(tokens, starts, weights, costs)
+    members = np.zeros(k, dtype=np.bool_)
+    alignment = np.full((starts[order[0] + 1] - starts[order[0]], k), ABSENT, dtype=np.int32)
+    for slot in range(alignment.shape[0]):
+        alignment[slot, order[0]] = slot
+    members[order[0]] = True
+    for i in order[1:]:
+        alignment, _ = join(alignment, members, i, tokens, starts, weights, costs, band)
+        members[i] = True
+    version = 0
+    # The version of the alignment against which each sequence was placed last: no need to try again.
+    placed = np.full(k, -1, dtype=np.int64)
+    placed[order[-1]] = 0
+    for _ in range(passes):
+        before = version
+        for i in order:
+            if placed[i] == version:
+                continue
+            members[i] = False
+            rest = occupied_slots(alignment, members)
+            candidate, cost = join(rest, members, i, tokens, starts, weights, costs, band)
+            if cost < cost_of_one(alignment, i, tokens, starts, weights, costs):
+                alignment = candidate
+                version += 1
+            members[i] = True
+            placed[i] = version
+        if version == before:
+            break
+    return alignment
 
 
 @njit(cache=True, nogil=True)
-def join(profile, members, newcomer, tokens, starts, weights, costs, times, time_cost, band):
+def join(profile, members, newcomer, tokens, starts, weights, costs, band):
     """Aligns one sequence to the profile of others: the best place for all of its tokens at once.
 
     profile: an alignment of which only the columns in `members` (bool) count. Returns the new alignment,
@@ -154,73 +203,88 @@ def join(profile, members, newcomer, tokens, starts, weights, costs, times, time
     k = weights.shape[0]
     m = profile.shape[0]
     n = starts[newcomer + 1] - starts[newcomer]
-    first = starts[newcomer]
-    gap = costs[0, costs.shape[0] - 1] if costs.shape[0] > 1 else np.int64(0)
+    mine = tokens[starts[newcomer] : starts[newcomer + 1]]
+    gap = costs[0, costs.shape[0] - 1]
+
+    # What stands in each slot, equal tokens together; null counts as a token. All costs are without the
+    # weight of the newcomer, which is a common factor.
+    kinds = np.zeros((m, k), dtype=np.int32)
+    counts = np.zeros((m, k), dtype=np.int64)
+    sizes = np.zeros(m, dtype=np.int64)
+    skip = np.zeros(m, dtype=np.int64)  # a slot in which the newcomer has none
     others = np.int64(0)
     for i in range(k):
-        if members[i]:
-            others += weights[i]
-    # Without the weight of the newcomer, which is a common factor.
-    alone = gap * others  # a token that gets a slot of its own
-    skip = np.zeros(m, dtype=np.int64)  # a slot in which the newcomer has none
-    for slot in range(m):
-        for i in range(k):
-            if members[i] and profile[slot, i] >= 0:
+        if not members[i]:
+            continue
+        others += weights[i]
+        for slot in range(m):
+            p = profile[slot, i]
+            token = tokens[starts[i] + p] if p >= 0 else 0
+            if token != 0:
                 skip[slot] += gap * weights[i]
+            c = 0
+            while c < sizes[slot] and kinds[slot, c] != token:
+                c += 1
+            if c == sizes[slot]:
+                kinds[slot, c] = token
+                sizes[slot] += 1
+            counts[slot, c] += weights[i]
+    alone = gap * others  # a token that gets a slot of its own
 
-    # Row a is slot a of the profile, column b token b. In each row the band holds `width` columns.
+    # Row a is slot a of the profile, column b token b; the band holds the columns a + low to a + high.
     far = np.int64(1) << 60
-    half = min(max(band, 1), max(m, n)) if band > 0 else max(m, n)
+    half = min(max(band, 1), max(m, n))
     while True:
         low = min(0, n - m) - half
-        width = abs(n - m) + 2 * half + 1
-        best = np.full((m + 1, width), far, dtype=np.int64)
+        high = max(0, n - m) + half
+        width = high - low + 1 if 2 * half < max(m, n) else n + 1
+        shifted = width != n + 1
         came = np.zeros((m + 1, width), dtype=np.uint8)
-        best[0, -low] = 0
-        for a in range(m + 1):
-            for b in range(max(0, a + low), min(n, a + low + width - 1) + 1):
-                c = b - a - low
-                if a == 0 and b == 0:
-                    continue
-                least, step = far, 0
+        row = np.full(n + 2, far, dtype=np.int64)  # row[b + 1] belongs to column b
+        row[1] = 0
+        for b in range(1, min(n, high if shifted else n) + 1):
+            row[b + 1] = row[b] + alone
+            came[0, b - low if shifted else b] = 3
+        for a in range(1, m + 1):
+            first = max(0, a + low) if shifted else 0
+            last = min(n, a + high) if shifted else n
+            corner = row[first]  # above and to the left
+            row[first] = far
+            for b in range(first, last + 1):
                 # Of equals: both, then a slot without the newcomer, then a token alone.
-                if a > 0 and b > 0 and best[a - 1, c] < far:
-                    cost = best[a - 1, c]
-                    for i in range(k):
-                        if members[i]:
-                            p = profile[a - 1, i]
-                            if p >= 0:
-                                cost += weights[i] * pair_cost(
-                                    starts[i] + p, first + b - 1, tokens, costs, times, time_cost
-                                )
-                            else:
-                                cost += weights[i] * gap
-                    if cost < least:
-                        least, step = cost, 1
-                if a > 0 and c + 1 < width and best[a - 1, c + 1] + skip[a - 1] < least:
-                    least, step = best[a - 1, c + 1] + skip[a - 1], 2
-                if b > 0 and c > 0 and best[a, c - 1] + alone < least:
-                    least, step = best[a, c - 1] + alone, 3
-                best[a, c] = least
-                came[a, c] = step
-        cost = best[m, n - m - low]
-        # A path that leaves the band on the upper side has more than `half` tokens beyond the balance in
-        # slots of their own; one that leaves on the lower side has to come back by as many.
-        if half >= max(m, n) or cost <= alone * half:
+                least = corner
+                if b > 0 and corner < far:
+                    for c in range(sizes[a - 1]):
+                        least += counts[a - 1, c] * costs[kinds[a - 1, c], mine[b - 1]]
+                else:
+                    least = far
+                step = 1
+                corner = row[b + 1]
+                if corner + skip[a - 1] < least:
+                    least = corner + skip[a - 1]
+                    step = 2
+                if row[b] + alone < least:
+                    least = row[b] + alone
+                    step = 3
+                row[b + 1] = least
+                came[a, b - a - low if shifted else b] = step
+        cost = row[n + 1]
+        # A path that leaves the band has more than `half` tokens beyond the balance in slots of their own.
+        if not shifted or cost <= alone * half:
             break
         half = min(2 * half, max(m, n))
 
     slots = 0
     a, b = m, n
     while a > 0 or b > 0:
-        step = came[a, b - a - low]
+        step = came[a, b - a - low if shifted else b]
         a -= step != 3
         b -= step != 2
         slots += 1
     result = np.full((slots, k), ABSENT, dtype=np.int32)
     a, b = m, n
     for slot in range(slots - 1, -1, -1):
-        step = came[a, b - a - low]
+        step = came[a, b - a - low if shifted else b]
         if step != 3:
             a -= 1
             for i in range(k):
@@ -233,71 +297,16 @@ def join(profile, members, newcomer, tokens, starts, weights, costs, times, time
 
 
 @njit(cache=True, nogil=True)
-def profile_alignment(tokens, starts, weights, costs, times, time_cost, passes, band):
-    """Joins the sequences one by one, the most central first, then refines. Returns an alignment."""
-    k = weights.shape[0]
-    order = central_order(tokens, starts, weights, costs, times, time_cost, band)
-    members = np.zeros(k, dtype=np.bool_)
-    alignment = np.full((starts[order[0] + 1] - starts[order[0]], k), ABSENT, dtype=np.int32)
-    for slot in range(alignment.shape[0]):
-        alignment[slot, order[0]] = slot
-    members[order[0]] = True
-    for i in order[1:]:
-        alignment, _ = join(alignment, members, i, tokens, starts, weights, costs, times, time_cost, band)
-        members[i] = True
-    cost = alignment_cost(alignment, tokens, starts, weights, costs, times, time_cost)
-    for _ in range(passes):
-        better = False
-        # The outermost first: they were placed when the profile knew most, but the centre can move now.
-        for i in order:
-            members[i] = False
-            rest = without(alignment, members)
-            candidate, _ = join(rest, members, i, tokens, starts, weights, costs, times, time_cost, band)
-            members[i] = True
-            price = alignment_cost(candidate, tokens, starts, weights, costs, times, time_cost)
-            if price < cost:
-                alignment, cost, better = candidate, price, True
-        if not better:
-            break
-    return alignment
-
-
-@njit(cache=True, nogil=True)
-def without(alignment, members):
-    """The slots in which any of the members has a token."""
-    slots, k = alignment.shape
-    keep = 0
-    result = np.empty_like(alignment)
-    for slot in range(slots):
-        occupied = False
-        for i in range(k):
-            if members[i] and alignment[slot, i] >= 0:
-                occupied = True
-        if occupied:
-            result[keep] = alignment[slot]
-            keep += 1
-    return result[:keep].copy()
-
-
-@njit(cache=True, nogil=True)
-def central_order(tokens, starts, weights, costs, times, time_cost, band):
+def central_order(tokens, starts, weights, costs):
     """The sequence of least total cost to the others, then the rest by their cost against it."""
     k = weights.shape[0]
     distances = np.zeros((k, k), dtype=np.int64)
-    members = np.zeros(k, dtype=np.bool_)
-    single = np.ones(k, dtype=np.int64)
     for i in range(k):
-        n = starts[i + 1] - starts[i]
-        profile = np.full((n, k), ABSENT, dtype=np.int32)
-        for p in range(n):
-            profile[p, i] = p
-        members[i] = True
         for j in range(i):
-            _, distances[i, j] = join(
-                profile, members, j, tokens, starts, single, costs, times, time_cost, band
+            distances[i, j] = pair_distance(
+                tokens[starts[i] : starts[i + 1]], tokens[starts[j] : starts[j + 1]], costs
             )
             distances[j, i] = distances[i, j]
-        members[i] = False
     centre = 0
     for i in range(k):
         if (distances[i] * weights).sum() < (distances[centre] * weights).sum():
@@ -318,56 +327,82 @@ def central_order(tokens, starts, weights, costs, times, time_cost, band):
 
 
 @njit(cache=True, nogil=True)
-def align_sequences(tokens, starts, weights, costs, times, time_cost, exact_steps, passes, band):
-    """Slots from sequences: what all share at both ends, and between them the best affordable alignment.
+def pair_distance(a, b, costs):
+    """The least cost of aligning two sequences."""
+    gap = costs[0, costs.shape[0] - 1]
+    low, a_end, b_end = 0, a.shape[0], b.shape[0]
+    while low < a_end and low < b_end and a[low] == b[low]:
+        low += 1
+    while a_end > low and b_end > low and a[a_end - 1] == b[b_end - 1]:
+        a_end -= 1
+        b_end -= 1
+    row = np.arange(b_end - low + 1) * gap
+    for i in range(low, a_end):
+        corner = row[0]
+        row[0] += gap
+        for j in range(low, b_end):
+            c = j - low + 1
+            least = min(row[c] + gap, row[c - 1] + gap, corner + costs[a[i], b[j]])
+            corner = row[c]
+            row[c] = least
+    return row[b_end - low]
 
-    All sequences beginning (or ending) with the same token have an optimal alignment with those tokens in one
-    slot: moving them there makes no pair of sequences dearer.
+
+@njit(cache=True, nogil=True)
+def occupied_slots(alignment, members):
+    """The slots in which any of the members has a token."""
+    slots, k = alignment.shape
+    keep = 0
+    result = np.empty_like(alignment)
+    for slot in range(slots):
+        occupied = False
+        for i in range(k):
+            occupied |= members[i] and alignment[slot, i] >= 0
+        if occupied:
+            result[keep] = alignment[slot]
+            keep += 1
+    return result[:keep]
+
+
+@njit(cache=True, nogil=True)
+def cost_of_one(alignment, one, tokens, starts, weights, costs):
+    """What one sequence costs against all others in an alignment."""
+    slots, k = alignment.shape
+    total = np.int64(0)
+    for slot in range(slots):
+        p = alignment[slot, one]
+        mine = tokens[starts[one] + p] if p >= 0 else 0
+        for i in range(k):
+            if i != one:
+                p = alignment[slot, i]
+                theirs = tokens[starts[i] + p] if p >= 0 else 0
+                total += weights[i] * costs[mine, theirs]
+    return total * weights[one]
+
+
+@njit(cache=True, nogil=True)
+def timed_costs(tokens, times, costs, time_cost):
+    """Costs of all pairs of items (tokens at their place), the first being null: likeness and distance in time.
+
+    Two items whose intervals do not overlap cost time_cost more; those that do, in proportion. Where a time is
+    unknown (NaN) nothing is added, for then no comparison holds.
     """
-    k = weights.shape[0]
-    shortest = starts[1] - starts[0]
-    for i in range(k):
-        shortest = min(shortest, starts[i + 1] - starts[i])
-    head = 0
-    while head < shortest and _all_equal(tokens, starts[:-1] + head):
-        head += 1
-    tail = 0
-    while tail < shortest - head and _all_equal(tokens, starts[1:] - 1 - tail):
-        tail += 1
-
-    inner_starts = np.zeros(k + 1, dtype=np.int64)
-    steps = 1.0 * 2.0**k
-    for i in range(k):
-        inside = starts[i + 1] - starts[i] - head - tail
-        inner_starts[i + 1] = inner_starts[i] + inside
-        steps *= inside + 1
-    inner_tokens = np.empty(inner_starts[k], dtype=np.int32)
-    inner_times = np.empty((inner_starts[k] if time_cost > 0 else 0, 2), dtype=np.float64)
-    for i in range(k):
-        for p in range(inner_starts[i + 1] - inner_starts[i]):
-            inner_tokens[inner_starts[i] + p] = tokens[starts[i] + head + p]
-            if time_cost > 0:
-                inner_times[inner_starts[i] + p] = times[starts[i] + head + p]
-
-    if inner_starts[k] == 0:
-        inner = np.empty((0, k), dtype=np.int32)
-    elif steps <= exact_steps and k < 15:
-        inner = exact_alignment(inner_tokens, inner_starts, weights, costs, inner_times, time_cost)
-    else:
-        inner = profile_alignment(
-            inner_tokens, inner_starts, weights, costs, inner_times, time_cost, passes, band
-        )
-    slots = inner.shape[0]
-    alignment = np.full((head + slots + tail, k), ABSENT, dtype=np.int32)
-    for i in range(k):
-        for p in range(head):
-            alignment[p, i] = p
-        for slot in range(slots):
-            if inner[slot, i] >= 0:
-                alignment[head + slot, i] = head + inner[slot, i]
-        for p in range(tail):
-            alignment[head + slots + p, i] = starts[i + 1] - starts[i] - tail + p
-    return alignment
+    n = tokens.shape[0]
+    result = np.zeros((n + 1, n + 1), dtype=np.int64)
+    result[0, 1:] = costs[0, costs.shape[0] - 1]
+    result[1:, 0] = costs[0, costs.shape[0] - 1]
+    for a in range(n):
+        for b in range(a):
+            cost = costs[tokens[a], tokens[b]]
+            distance = abs(times[a, 0] - times[b, 0])
+            reach = times[a, 1] + times[b, 1]
+            if distance >= reach:
+                cost += time_cost
+            elif distance > 0.0:
+                cost += np.int64(time_cost * distance / reach + 0.5)
+            result[a + 1, b + 1] = cost
+            result[b + 1, a + 1] = cost
+    return result
 
 
 @njit(cache=True, nogil=True)

@@ -2,6 +2,7 @@
 
 `fit_clock` finds the map time -> slope * time + offset from one engine's times to another's. Identity is
 preferred, for engines that heard the same recording share a clock; one that saw a scaled image does not.
+`middles_of` turns starts and ends into midpoints and half lengths, if they make sense.
 """
 
 import numpy as np
@@ -55,6 +56,24 @@ def fit_clock(tokens, times, reference_tokens, reference_times, anchors_needed):
 
 
 @njit(cache=True, nogil=True)
+def middles_of(spans):
+    """Returns (times, usable): midpoint and half length of each [start, end].
+
+    Usable if all are finite (an absent one is NaN), none ends before it starts, and they start in order.
+    """
+    times = np.empty_like(spans)
+    before = -np.inf
+    for i in range(spans.shape[0]):
+        start, end = spans[i, 0], spans[i, 1]
+        if not before <= start <= end < np.inf or start == -np.inf:
+            return times, False
+        before = start
+        times[i, 0] = (start + end) / 2
+        times[i, 1] = (end - start) / 2
+    return times, True
+
+
+@njit(cache=True, nogil=True)
 def _within(mine, theirs, times, reference_times, slope, offset):
     inside = 0
     for a in range(mine.shape[0]):
@@ -67,3 +86,4 @@ def warm_up() -> None:
     tokens = np.array([1, 2, 3], dtype=np.int32)
     times = np.array([[0.0, 1.0], [2.0, 1.0], [4.0, 1.0]])
     fit_clock(tokens, times, tokens, times, 3)
+    middles_of(times)

@@ -6,9 +6,12 @@ from hypothesis import strategies as st
 
 from galloon.learners.kernels.alignment import (
     align_sequences,
-    alignment_cost,
+    cost_of_one,
     exact_alignment,
+    join,
+    pair_distance,
     profile_alignment,
+    timed_costs,
 )
 from galloon.learners.kernels.token_distance import token_costs
 from tests.reference.alignment import column_cost, least_cost, token_cost
@@ -44,6 +47,13 @@ def check_complete(alignment, sequences):
         assert column[column >= 0].tolist() == list(range(len(sequence)))
 
 
+def total_cost(alignment, sequences, weights):
+    slots = [
+        [s[p] if p >= 0 else None for s, p in zip(sequences, row, strict=True)] for row in alignment.tolist()
+    ]
+    return sum(column_cost(slot, weights, cost) for slot in slots)
+
+
 @given(
     tokens=st.lists(
         st.text("abc", min_size=1, max_size=6) | st.text("ab", min_size=60, max_size=70),
@@ -68,15 +78,11 @@ def test_the_exact_alignment_has_the_least_sum_of_pairs(sequences, weights):
     tokens, starts = flat(sequences)
     expected = least_cost(tuple(map(tuple, sequences)), tuple(w.tolist()), cost)
     for found in (
-        exact_alignment(tokens, starts, w, COSTS, NO_TIMES, 0),
+        exact_alignment(tokens, starts, w, COSTS),
         align_sequences(tokens, starts, w, COSTS, NO_TIMES, 0, 1e9, 4, 64),
     ):
         check_complete(found, sequences)
-        assert alignment_cost(found, tokens, starts, w, COSTS, NO_TIMES, 0) == expected
-        slots = [
-            [s[p] if p >= 0 else None for s, p in zip(sequences, row, strict=True)] for row in found.tolist()
-        ]
-        assert sum(column_cost(slot, w.tolist(), cost) for slot in slots) == expected
+        assert total_cost(found, sequences, w.tolist()) == expected
 
 
 @given(sequences=SEQUENCES)
@@ -85,11 +91,34 @@ def test_two_sequences_are_aligned_exactly_by_profiles_too(sequences):
     pair = sequences[:2]
     tokens, starts = flat(pair)
     w = np.ones(2, dtype=np.int64)
-    found = profile_alignment(tokens, starts, w, COSTS, NO_TIMES, 0, 4, 64)
+    found = profile_alignment(tokens, starts, w, COSTS, 4, 64)
     check_complete(found, pair)
-    assert alignment_cost(found, tokens, starts, w, COSTS, NO_TIMES, 0) == least_cost(
-        tuple(map(tuple, pair)), (1, 1), cost
-    )
+    expected = least_cost(tuple(map(tuple, pair)), (1, 1), cost)
+    assert total_cost(found, pair, [1, 1]) == expected
+    first, second = (np.array(sequence, dtype=np.int32) for sequence in pair)
+    assert pair_distance(first, second, COSTS) == expected
+
+
+@given(
+    sequences=SEQUENCES.filter(lambda s: len(s) > 2),
+    weights=st.lists(st.integers(1, 3), min_size=4, max_size=4),
+)
+@settings(deadline=None, max_examples=80)
+def test_the_price_of_joining_is_what_the_newcomer_costs_afterwards(sequences, weights):
+    """And no band makes it dearer than the whole table."""
+    w = np.array(weights[: len(sequences)], dtype=np.int64)
+    tokens, starts = flat(sequences)
+    rest = exact_alignment(tokens[starts[1] :], starts[1:] - starts[1], w[1:], COSTS)
+    profile = np.column_stack([np.full(len(rest), -1, dtype=np.int32), rest])
+    members = np.array([False] + [True] * (len(sequences) - 1))
+    wide, price = join(profile, members, 0, tokens, starts, w, COSTS, 100)
+    narrow, narrow_price = join(profile, members, 0, tokens, starts, w, COSTS, 1)
+    assert price == narrow_price
+    for joined in (wide, narrow):
+        check_complete(joined, sequences)
+        assert cost_of_one(joined, 0, tokens, starts, w, COSTS) == price
+    before = total_cost(rest, sequences[1:], w[1:].tolist())
+    assert total_cost(wide, sequences, w.tolist()) == before + price
 
 
 def test_profiles_come_close_to_the_exact_alignment():
@@ -109,6 +138,16 @@ def test_profiles_come_close_to_the_exact_alignment():
         exact = align_sequences(tokens, starts, w, COSTS, NO_TIMES, 0, 1e9, 4, 64)
         profile = align_sequences(tokens, starts, w, COSTS, NO_TIMES, 0, 0.0, 4, 64)
         check_complete(profile, sequences)
-        exact_total += alignment_cost(exact, tokens, starts, w, COSTS, NO_TIMES, 0)
-        profile_total += alignment_cost(profile, tokens, starts, w, COSTS, NO_TIMES, 0)
+        exact_total += total_cost(exact, sequences, [1] * 4)
+        profile_total += total_cost(profile, sequences, [1] * 4)
     assert exact_total <= profile_total <= 1.02 * exact_total
+
+
+def test_tokens_that_lie_apart_cost_more_and_unknown_times_nothing():
+    tokens = np.array([1, 1, 4], dtype=np.int32)
+    times = np.array([[1.0, 1.0], [2.0, 1.0], [np.nan, np.nan]])
+    found = timed_costs(tokens, times, COSTS, 200)
+    expected = [[0, GAP, GAP, GAP], [GAP, 0, 100, 1000], [GAP, 100, 0, 1000], [GAP, 1000, 1000, 0]]
+    assert found.tolist() == expected
+    times[1] = 9.0, 1.0
+    assert timed_costs(tokens, times, COSTS, 200)[1, 2] == 200

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from galloon.learners.kernels.clock import fit_clock
+from galloon.learners.kernels.clock import fit_clock, middles_of
 from tests.reference.alignment import clock_error
 
 
@@ -51,6 +51,14 @@ def test_too_few_shared_words_or_none_give_no_clock():
 def test_words_said_twice_are_no_anchors():
     twice = [(1, (2.0, 0.9)), (1, (9.0, 0.9))]
     assert not fit(twice, WORDS)[2]
+
+
+def test_times_that_make_no_sense_are_refused():
+    times, usable = middles_of(np.array([[0.0, 2.0], [1.0, 1.5]]))
+    assert usable
+    assert times.tolist() == [[1.0, 1.0], [1.25, 0.25]]
+    for odd in ([[1.0, 2.0], [0.5, 2.0]], [[2.0, 1.0]], [[0.0, np.nan]], [[0.0, np.inf]], [[-np.inf, 0.0]]):
+        assert not middles_of(np.array(odd))[1]
 
 
 def test_a_clock_that_runs_backwards_or_jumps_is_refused():
