@@ -17,10 +17,11 @@ from galloon.learners.automata.context import Reach
 from galloon.learners.automata.expert import ExpertAutomaton
 from galloon.learners.automata.graph_context import GraphContext
 from galloon.learners.draws import uniforms
-from galloon.learners.errors import BoundExceeded, BudgetExceeded, DamagedState, InvalidInput
+from galloon.learners.errors import BoundExceeded, BudgetExceeded, InvalidInput
+from galloon.learners.exp3_tree import check_tree
 from galloon.learners.expanded_hedge import log_count
 from galloon.learners.kernels import trie
-from galloon.learners.path_learner import GAIN_SLACK, STATE_VERSION
+from galloon.learners.path_learner import GAIN_SLACK, STATE_VERSION, checked_rounds
 from galloon.learners.protocol import (
     BanditFeedback,
     Choice,
@@ -119,7 +120,9 @@ class Exp3Paths:
     def _checked(self, feedback: Feedback) -> float:
         if not isinstance(feedback, BanditFeedback):
             raise InvalidInput(f"{self.name} learns from bandit feedback, not {type(feedback).__name__}")
-        if not 0 <= feedback.gain <= self.path_bound * (1 + GAIN_SLACK):  # also refuses NaN
+        if not math.isfinite(feedback.gain):
+            raise InvalidInput("the gain of a path is not finite")
+        if not 0 <= feedback.gain <= self.path_bound * (1 + GAIN_SLACK):
             raise BoundExceeded(
                 f"the gain of a path is {feedback.gain:.6g}, outside of 0 to {self.path_bound:.6g}: "
                 "build the learner with a larger gain bound"
@@ -157,10 +160,10 @@ class Exp3Paths:
 
     def restore(self, data: bytes) -> None:
         found = state.unpack(data, self.name, STATE_VERSION)
-        if found.meta["signature"] != self._signature():
-            raise DamagedState(f"this state belongs to an {self.name} built otherwise")
-        self.rounds_learned = int(found.meta["rounds_learned"])
+        rounds_learned = checked_rounds(found, self._signature())
         arrays = found.arrays
+        check_tree(found, self.graph.first, self.graph.targets)
+        self.rounds_learned = rounds_learned
         self._value, self._data, self._state = arrays["value"], arrays["data"], arrays["state"]
         self._children, self._tails = arrays["children"], arrays["tails"]
         self._used = np.array([self._value.size, self._children.size, self._tails.size], dtype=np.int64)

@@ -75,6 +75,8 @@ class PathLearner(ABC):
 
     def learn_many(self, lessons: list[tuple[Memory, Feedback]]) -> None:
         """As one `learn` after the other, but the law is brought up to date once, at the end."""
+        if not lessons:
+            return
         gains = [self._increment(memory, self._checked(memory, feedback)) for memory, feedback in lessons]
         for gain in gains:  # all were good: now, and only now, the state changes
             if gain.edges is None:
@@ -103,12 +105,9 @@ class PathLearner(ABC):
 
     def restore(self, data: bytes) -> None:
         found = state.unpack(data, self.name, STATE_VERSION)
-        if found.meta["signature"] != self._signature():
-            raise DamagedState(
-                f"this state belongs to a {self.name} built otherwise: {found.meta['signature']}, "
-                f"here {self._signature()}"
-            )
-        self.rounds_learned = int(found.meta["rounds_learned"])
+        rounds_learned = checked_rounds(found, self._signature())
+        state.check_like(found, self._arrays())
+        self.rounds_learned = rounds_learned
         self._set_arrays(found.arrays)
 
     def digest(self) -> str:
@@ -185,6 +184,19 @@ class PathLearner(ABC):
                     f"{self.name} learns from {self.setting.value} feedback, not {type(feedback).__name__}"
                 )
         return feedback
+
+
+def checked_rounds(found: state.State, signature: list[Any]) -> int:
+    """The rounds learned, from a state of a learner that was built with this signature."""
+    if found.meta.get("signature") != signature:
+        raise DamagedState(
+            f"this state belongs to a {found.kind} built otherwise: {found.meta.get('signature')}, "
+            f"here {signature}"
+        )
+    rounds = found.meta.get("rounds_learned")
+    if not isinstance(rounds, int) or rounds < 0:
+        raise DamagedState(f"this {found.kind} state has learned {rounds!r} rounds, which is no count")
+    return rounds
 
 
 def _check_gains(gains: FloatArray, count: int, bound: float, what: str) -> None:

@@ -9,10 +9,12 @@ Layout, all little-endian:
     32 bytes  blake2b of everything before
 
 `pack` and `unpack` are inverse to the bit; equal states give equal bytes, so a digest proves equality.
-Nothing in here is executed on reading, whatever the bytes say.
+Nothing in here is executed on reading, whatever the bytes say; and since anybody can compute a checksum,
+`check_like` compares what was found with what is needed before compiled code, which trusts its arrays, sees it.
 """
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -42,7 +44,7 @@ def pack(kind: str, version: int, meta: Mapping[str, Any], arrays: Mapping[str, 
     """Bytes that `unpack` turns back into the same values, bit for bit."""
     listing, bodies = [], []
     for name in sorted(arrays):
-        array = np.ascontiguousarray(arrays[name])
+        array = np.asarray(arrays[name], order="C")
         little = array.astype(array.dtype.newbyteorder("<"), copy=False)
         if little.dtype.str not in DTYPES:
             raise TypeError(f"array {name!r} has dtype {array.dtype}, which states do not hold")
@@ -69,7 +71,7 @@ def unpack(data: bytes, kind: str, newest_version: int) -> State:
         )
     start = len(MAGIC) + 4
     header_end = start + int.from_bytes(body[len(MAGIC) : start], "little")
-    header = json.loads(body[start:header_end])
+    header = _header(body[start:header_end], kind)
     if header["kind"] != kind:
         raise DamagedState(f"this is a state of kind {header['kind']!r}, not {kind!r}")
     if header["version"] > newest_version:
@@ -81,11 +83,30 @@ def unpack(data: bytes, kind: str, newest_version: int) -> State:
     for name, dtype, shape in header["arrays"]:
         if dtype not in DTYPES:
             raise DamagedState(f"array {name!r} of this {kind!r} state has the unknown dtype {dtype!r}")
-        count = int(np.prod(shape, dtype=np.int64))
+        count = math.prod(shape)
+        if min(shape, default=0) < 0 or count * np.dtype(dtype).itemsize > len(body) - offset:
+            raise DamagedState(f"array {name!r} of this {kind!r} state does not fit into its bytes")
         array = np.frombuffer(body, dtype=dtype, count=count, offset=offset).reshape(shape)
         offset += array.nbytes
         arrays[name] = array.astype(array.dtype.newbyteorder("="))  # a writable copy of its own
     return State(header["kind"], header["version"], header["meta"], arrays)
+
+
+def check_like(found: State, like: Mapping[str, NDArray[Any]]) -> None:
+    """Refuse a state whose arrays have not the names, types and shapes of these, or hold what is not finite."""
+    if found.arrays.keys() != like.keys():
+        raise DamagedState(f"a {found.kind!r} state holds {sorted(like)}, this one {sorted(found.arrays)}")
+    for name, array in found.arrays.items():
+        needed = like[name]
+        if array.dtype != needed.dtype or array.shape != needed.shape:
+            raise DamagedState(
+                f"array {name!r} of this {found.kind!r} state is {array.dtype} {array.shape}, "
+                f"not {needed.dtype} {needed.shape}"
+            )
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            raise DamagedState(
+                f"array {name!r} of this {found.kind!r} state holds a number that is not finite"
+            )
 
 
 def digest(data: bytes) -> str:
@@ -95,3 +116,23 @@ def digest(data: bytes) -> str:
 
 def _checksum(body: bytes) -> bytes:
     return blake2b(body, digest_size=CHECKSUM_BYTES).digest()
+
+
+def _header(text: bytes, kind: str) -> dict[str, Any]:
+    """The header, of the right form whatever wrote it."""
+    try:
+        header: dict[str, Any] = json.loads(text)
+        well_formed = (
+            isinstance(header["kind"], str)
+            and isinstance(header["version"], int)
+            and isinstance(header["meta"], dict)
+            and all(
+                isinstance(name, str) and isinstance(dtype, str) and all(isinstance(n, int) for n in shape)
+                for name, dtype, shape in header["arrays"]
+            )
+        )
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise DamagedState(f"the header of this {kind!r} state cannot be read") from error
+    if not well_formed:
+        raise DamagedState(f"the header of this {kind!r} state is not one that galloon writes")
+    return header
