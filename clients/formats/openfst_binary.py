@@ -2,7 +2,8 @@
 
 The bytes are decoded here, not by OpenFst: a file from elsewhere says how much memory to reserve and which
 code to load, and OpenFst believes it, while a client need not have OpenFst at all. Each count is checked
-against the bytes that are left before anything is reserved. Tests compare with what OpenFst itself wrote.
+against the bytes that are left before anything is reserved. In errors the line is the arc's number. Tests
+compare with what OpenFst itself wrote.
 """
 
 import math

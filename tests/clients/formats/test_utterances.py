@@ -12,6 +12,7 @@ from galloon.clients.formats.notes import NoteBook
 from galloon.clients.formats.utterances import read_utterances, write_utterances
 from galloon.clients.samples import asr_sample, lattice_samples, ocr_sample
 from galloon.learners.utterance import ExpertOutput, Hypothesis, Utterance, Word
+from tests.clients.formats.goldens import FOLDER
 
 
 def one(tmp_path, record, notes=None) -> Utterance:
@@ -204,6 +205,23 @@ def test_an_engine_without_text_speaks_by_its_alternatives(tmp_path):
     ).outputs[0]
     assert said.text == "b c"
     assert said.nbest[1] == Hypothesis((Word("b"), Word("d")), -2)
+
+
+@pytest.mark.parametrize("file", ["openfst/vector.fst", "openfst-text/words.fst.txt", "slf/htk_links.slf"])
+def test_a_lattice_may_be_in_any_lattice_format(tmp_path, file):
+    """The content of the named file tells."""
+    (tmp_path / "lattice").write_bytes((FOLDER / file).read_bytes())
+    said = one(tmp_path, {"id": "a", "experts": {"e": {"lattice": "lattice"}}}).outputs[0]
+    assert said.text in {"call me ishmael", "call me is male"}
+    assert said.lattice is not None
+
+
+@pytest.mark.parametrize(("file", "count"), [("kaldi-lattice/compact.ark", 2), ("text/page.txt", 0)])
+def test_a_file_of_other_than_one_lattice_is_refused(tmp_path, file, count):
+    """Which of several, nobody could know."""
+    (tmp_path / "lattice").write_bytes((FOLDER / file).read_bytes())
+    with pytest.raises(FormatError, match=f"{count} lattices are in the file"):
+        one(tmp_path, {"id": "a", "experts": {"e": {"lattice": "lattice"}}})
 
 
 def test_a_cut_gzip_file_is_refused_at_the_line(tmp_path):
