@@ -2,7 +2,7 @@
 
 A gain is defined by `utility`, a function of two token sequences. For the learners it is worth a number on
 each transition of A', `edge_gains`, such that the sum along a path is the utility of the path's output
-(theorem 1 of the paper; for gaps theorem 5). `path_gains` is what semi-bandit feedback reveals.
+(the additivity theorems of the paper's sections 3 and 5). `path_gains` is what semi-bandit feedback reveals.
 """
 
 from collections.abc import Sequence
