@@ -31,6 +31,7 @@ class Server:
 @dataclass(frozen=True, slots=True)
 class Http:
     listen: str = "127.0.0.1:7411"
+    insecure_public: bool = False
     require_token: bool = False
     learners_shown: int = 100
 

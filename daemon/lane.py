@@ -1,21 +1,26 @@
 """A lane: the work of one learner, strictly one piece after the other, in the order in which it came.
 
-Work that takes little time runs at once, on the event loop; heavy work runs in a thread, so that no learner waits
-for another one's. Which is which is measured, by kind of work, as it goes along; it never changes a result.
-`enter` queues work; its outcome goes to `done`, always on the event loop.
+Work that takes little time runs at once, on the event loop; heavy work runs in a thread, so that no learner
+waits for another one's. Which is which is measured, by kind of work, as it goes along; it never changes a
+result. `enter` queues work; its outcome goes to `done`, always on the event loop.
 """
 
 import asyncio
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Executor
+from functools import partial
 from time import perf_counter
 from typing import Any, TypeVar
 
+from galloon.daemon.outcome import settle
+
 T = TypeVar("T")
+Kind = tuple[str, int]  # what is done, and the order of magnitude of how much
 Done = Callable[[Any, Exception | None], None]
 MEMORY = 0.9  # of the running average of seconds
 HEAVY_UNTIL_MEASURED = 1.0
+SLICE_S = 0.005  # of work on the event loop before others get a turn
 
 
 class Lane:
@@ -24,35 +29,30 @@ class Lane:
     def __init__(self, pool: Executor, inline_s: float) -> None:
         self._pool, self._inline_s = pool, inline_s
         self._loop = asyncio.get_running_loop()
-        self._waiting: deque[tuple[str, Callable[[], Any], Done]] = deque()
+        self._waiting: deque[tuple[Kind, Callable[[], Any], Done]] = deque()
         self._busy = False
-        self._seconds: dict[str, float] = {}
+        self._seconds: dict[Kind, float] = {}
 
-    def enter(self, kind: str, work: Callable[[], Any], done: Done) -> None:
+    def enter(self, kind: Kind, work: Callable[[], Any], done: Done) -> None:
         """Queue work; called on the event loop."""
         self._waiting.append((kind, work, done))
         if not self._busy:
             self._go_on()
 
-    async def run(self, kind: str, work: Callable[[], T]) -> T:
+    async def run(self, kind: Kind, work: Callable[[], T]) -> T:
         """Queue work and await its outcome."""
         future: asyncio.Future[T] = self._loop.create_future()
-
-        def done(result: T, error: Exception | None) -> None:
-            if future.cancelled():
-                return
-            if error is None:
-                future.set_result(result)
-            else:
-                future.set_exception(error)
-
-        self.enter(kind, work, done)
+        self.enter(kind, work, partial(settle, future))
         return await future
 
     def _go_on(self) -> None:
         """Run what waits: light work here and now, up to the first heavy piece, which goes to a thread."""
         self._busy = True
+        end = perf_counter() + SLICE_S
         while self._waiting:
+            if perf_counter() > end:
+                self._loop.call_soon(self._go_on)
+                return
             kind, work, done = self._waiting.popleft()
             if self._seconds.get(kind, HEAVY_UNTIL_MEASURED) > self._inline_s:
                 self._pool.submit(self._in_thread, kind, work, done)
@@ -60,7 +60,7 @@ class Lane:
             done(*self._timed(kind, work))
         self._busy = False
 
-    def _in_thread(self, kind: str, work: Callable[[], Any], done: Done) -> None:
+    def _in_thread(self, kind: Kind, work: Callable[[], Any], done: Done) -> None:
         result, error = self._timed(kind, work)
         self._loop.call_soon_threadsafe(self._back, done, result, error)
 
@@ -68,7 +68,7 @@ class Lane:
         done(result, error)
         self._go_on()
 
-    def _timed(self, kind: str, work: Callable[[], Any]) -> tuple[Any, Exception | None]:
+    def _timed(self, kind: Kind, work: Callable[[], Any]) -> tuple[Any, Exception | None]:
         started = perf_counter()
         result, error = None, None
         try:

@@ -37,7 +37,6 @@ class Pending:
     born: float = 0.0
     feedback: bytes | None = None  # fingerprint of a feedback that is being written
     leaving: bool = False  # its expiry is being written
-    texts: Mapping[str, str] | None = None  # what each expert said, for online error rates
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +72,7 @@ class Rounds:
             return None
         if known.fingerprint != fingerprint:
             raise OtherContent(
-                f"utterance {utterance_id!r} was sent before with other content: give every utterance an utterance_id of its own",
+                f"utterance {utterance_id!r} was sent before with other content: give each an id of its own",
                 "utterance.id",
             )
         return known.answer
@@ -90,7 +89,7 @@ class Rounds:
         round_ = self.pending.get(utterance_id)
         if round_ is None:
             raise UnknownRound(
-                f"no round is known for utterance {utterance_id!r}: send the utterance, then the feedback again",
+                f"no round is known for utterance {utterance_id!r}: send the utterance, then this again",
                 "feedback.id",
             )
         if round_.leaving:
@@ -124,18 +123,10 @@ class Rounds:
 
     # Events.
 
-    def chosen(self, event: Chose, born: float = 0.0, texts: Mapping[str, str] | None = None) -> None:
+    def chosen(self, event: Chose, born: float = 0.0) -> None:
         self.started = event.round_number + 1
         self.pending[event.id] = Pending(
-            event.round_number,
-            event.id,
-            event.fingerprint,
-            event.memory,
-            event.answer,
-            born,
-            None,
-            False,
-            texts,
+            event.round_number, event.id, event.fingerprint, event.memory, event.answer, born
         )
 
     def learned(self, event: Taught, gain: float, lesson: Callable[[Pending, "Rounds"], bytes]) -> bytes:
@@ -188,7 +179,9 @@ class Rounds:
         self.expired_count, self.total_gain = int(meta["expired"]), float(arrays["total_gain"][0])
         pending = [_from_arrays(f"pending_{name}", arrays) for name in PENDING_BLOBS]
         rows = zip(arrays["pending_rounds"].tolist(), meta["pending"], *pending, strict=True)
-        self.pending = {row[1]: Pending(*row, born=born) for row in rows}
+        self.pending = {row[1]: Pending(*row) for row in rows}
+        for round_ in self.pending.values():
+            round_.born = born
         settled = [_from_arrays(f"settled_{name}", arrays) for name in SETTLED_BLOBS]
         rows = zip(arrays["settled_rounds"].tolist(), meta["settled"], *settled, strict=True)
         self.settled = {row[1]: Settled(*row) for row in rows}

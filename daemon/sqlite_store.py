@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 from galloon.daemon.data_dir import DataDir
 from galloon.daemon.errors import StoreDamaged, StoreError, StoreFailed, StoreFull
 from galloon.daemon.failpoints import reach
+from galloon.daemon.outcome import settle
 from galloon.daemon.sqlite_file import ADVICE, FILE_NAME, checksum, open_database, transaction
 from galloon.daemon.store import VOID, CommitFigures, Entry, StoredEntry, StoredLearner
 
@@ -231,7 +232,7 @@ class SqliteStore:
             self._queue.appendleft(kept)
         for task in [waiting for waiting in self._queue if isinstance(waiting, _Task)]:
             self._queue.remove(task)
-            self._loop.call_soon_threadsafe(_resolve, task.future, None, error)
+            self._loop.call_soon_threadsafe(settle, task.future, None, error)
 
     def _run_task(self, task: "_Task") -> None:
         result: Any = None
@@ -241,7 +242,7 @@ class SqliteStore:
                 result = task.write(self._database)
             except sqlite3.Error as problem:
                 error = self._judged(problem)
-        self._loop.call_soon_threadsafe(_resolve, task.future, result, error)
+        self._loop.call_soon_threadsafe(settle, task.future, result, error)
 
     def _judged(self, problem: sqlite3.Error) -> StoreError:
         """A full disk heals; after anything else, above all a failed sync, nothing on disk can be trusted."""
@@ -264,12 +265,3 @@ class _Task:
 
     write: Write[Any]
     future: asyncio.Future[Any]
-
-
-def _resolve(future: asyncio.Future[Any], result: Any, error: Exception | None) -> None:
-    if future.cancelled():
-        return
-    if error is None:
-        future.set_result(result)
-    else:
-        future.set_exception(error)

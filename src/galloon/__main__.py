@@ -11,6 +11,7 @@ from galloon import __version__
 
 # name: (module, attribute, one line for --help)
 SUB_COMMANDS: dict[str, tuple[str, str, str]] = {
+    "serve": ("galloon.daemon.serve", "serve", "Serve learners over gRPC; keep what they learn."),
     "convert": (
         "galloon.clients.convert",
         "convert",

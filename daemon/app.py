@@ -1,0 +1,171 @@
+"""The daemon, wired top to bottom: configuration in, a running server out. Read this first.
+
+    port ── service (streams) ──┐
+            management (RPCs) ──┴── registry ── learner_host (one lane each) ── combiner (galloon.learners)
+                                                    │
+                                                 store (journal, snapshots; one writer thread)
+
+`run` is the whole life: recover, open the ports, serve until a signal, drain, snapshot, close. Clock, storage and
+the builder of combiners come in through the constructor, so that a test can replace them.
+"""
+
+import asyncio
+import json
+import os
+import signal
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+import structlog
+from aiohttp import web
+from grpc_reflection.v1alpha import reflection
+
+from galloon.daemon.auth import gate_from_config
+from galloon.daemon.config import Config
+from galloon.daemon.errors import StoreError
+from galloon.daemon.health import HEALTH_SERVICES, Health
+from galloon.daemon.housekeeping import Housekeeping
+from galloon.daemon.http import application, open_http_port
+from galloon.daemon.limits import Ledger
+from galloon.daemon.management import LearnerService
+from galloon.daemon.metrics import Metrics
+from galloon.daemon.recovery import recover
+from galloon.daemon.registry import Build, Registry
+from galloon.daemon.scrape import scrape
+from galloon.daemon.service import CombineService
+from galloon.daemon.sqlite_store import SqliteStore
+from galloon.daemon.store import Store
+from galloon.daemon.transport import check_exposure, credentials_from_config, grpc_server, open_grpc_port
+
+log = structlog.get_logger()
+SERVICES = ("galloon.v1.CombineService", "galloon.v1.LearnerService")
+
+
+class App:
+    """One daemon. `start`, then `wait` for its end, then `stop`."""
+
+    def __init__(
+        self,
+        config: Config,
+        build: Build,
+        clock: Callable[[], float] = time.monotonic,
+        store: Store | None = None,
+    ) -> None:
+        self.config, self._build, self._clock = config, build, clock
+        check_exposure(config)
+        self._credentials = credentials_from_config(config)
+        self._gate = gate_from_config(config)
+        self._store = store or SqliteStore(
+            Path(config.store.data_dir), config.store.commit_delay_s, config.store.queue_bytes
+        )
+        self._ready = False
+        self._end = asyncio.Event()
+        self._failure: StoreError | None = None
+
+    async def start(self) -> None:
+        """Recover every learner, then open the ports."""
+        config = self.config
+        self.metrics = Metrics()
+        self._pool = ThreadPoolExecutor(config.server.threads, thread_name_prefix="learner")
+        self._health = Health()
+        self.registry = Registry(
+            self._store,
+            self._build,
+            config.limits,
+            self._pool,
+            config.server.inline_s,
+            self._clock,
+            self._health.set_learner,
+        )
+        for recovered in recover(self._store, self._build, config.limits, self._clock):
+            self.registry.adopt(recovered.host, recovered.key)
+        self._store.start(self.metrics.commit, self._store_failed)
+        self._ledger = Ledger(config.limits)
+        self.streams = CombineService(self.registry, self._gate, self._ledger, config.limits, self.metrics)
+        self._housekeeping = Housekeeping(self.registry, config.store, self.metrics, self._clock)
+        self._chores = asyncio.create_task(self._housekeeping.run())
+        self.address = await self._open_grpc_port()
+        self.http_address = await self._open_http_port()
+        self._health.set_daemon()
+        self._ready = True
+        log.info("serving", grpc=self.address, http=self.http_address, learners=len(self.registry))
+
+    async def wait(self) -> None:
+        """Until a signal comes, or the store fails."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self._end.set)
+        await self._end.wait()
+
+    async def stop(self) -> None:
+        """Drain the streams first, by ourselves: gRPC's own grace would wait out its time on idle ones."""
+        log.info("draining", streams=self._ledger.streams)
+        self._ready = False
+        await self._health.shut_down()
+        try:
+            async with asyncio.timeout(self.config.server.drain_s):
+                await self.streams.drain()
+        except TimeoutError:
+            log.warning("streams cut", streams=self._ledger.streams)
+        await self._server.stop(grace=0.5)
+        self._chores.cancel()
+        if self._failure is None:
+            await self._snapshot_all()
+        await self._store.close()
+        if self._http is not None:
+            await self._http.cleanup()
+        self._pool.shutdown()
+        log.info("stopped")
+        if self._failure is not None:
+            raise self._failure
+
+    # Parts.
+
+    async def _open_grpc_port(self) -> str:
+        self._server = grpc_server(self.config, self._gate)
+        management = LearnerService(
+            self.registry, self.streams, self._gate, self.config.limits, self.metrics, self._clock
+        )
+        self._server.add_generic_rpc_handlers((self.streams.handlers(), management.handlers()))
+        self._health.add_to(self._server)
+        if self.config.server.reflection:
+            names = (*SERVICES, *HEALTH_SERVICES, reflection.SERVICE_NAME)
+            reflection.enable_server_reflection(names, self._server)
+        return await open_grpc_port(self._server, self.config.server.listen, self._credentials)
+
+    async def _open_http_port(self) -> str:
+        self._http: web.AppRunner | None = None
+        if not self.config.http.listen:
+            return ""
+        shown = self.config.http.learners_shown
+        scraped = partial(scrape, self.registry, self._store, self._ledger, self.metrics, self._clock, shown)
+        app = application(scraped, lambda: self._ready, self._gate, self.config.http.require_token)
+        self._http, address = await open_http_port(app, self.config.http.listen)
+        return address
+
+    async def _snapshot_all(self) -> None:
+        try:
+            await self._housekeeping.snapshot_all()
+        except StoreError as error:
+            log.warning("last snapshots failed; the journal has everything", error=str(error))
+
+    def _store_failed(self, error: StoreError) -> None:
+        log.error("store failed", error=str(error))
+        self._failure = error
+        self._end.set()
+
+
+async def run(config: Config, build: Build, ready_file: Path | None) -> None:
+    """Serve until a signal comes. The ready file tells other programs the ports, once they are open."""
+    app = App(config, build)
+    await app.start()
+    if ready_file is not None:
+        ports = {"grpc": app.address, "http": app.http_address, "pid": os.getpid()}
+        partial = ready_file.with_suffix(".partial")
+        partial.write_text(json.dumps(ports))
+        partial.rename(ready_file)
+    await app.wait()
+    await app.stop()

@@ -1,0 +1,154 @@
+"""Learner specs: galloon.v1.LearnerSpec to and from `CombinerSpec`."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from galloon.daemon.errors import Invalid
+from galloon.daemon.limits import Limits, check
+from galloon.learners.errors import InvalidInput
+from galloon.learners.spec import CombinerSpec
+from galloon.v1 import spec_pb2 as wire
+
+DEFAULT = CombinerSpec(experts=("any",))
+# Names of the wire beside those of the library; the wire's zero is the library's default.
+ALGORITHMS = {
+    wire.ALGORITHM_UNSPECIFIED: "tied",
+    wire.ALGORITHM_TIED: "tied",
+    wire.ALGORITHM_COMPONENT_HEDGE: "component_hedge",
+    wire.ALGORITHM_EXPANDED_HEDGE: "expanded_hedge",
+    wire.ALGORITHM_PERTURBED_LEADER: "perturbed_leader",
+    wire.ALGORITHM_SEMI_BANDIT: "semi_bandit",
+    wire.ALGORITHM_COM_BAND: "com_band",
+    wire.ALGORITHM_EXP3_PATHS: "exp3_paths",
+}
+SETTINGS = {
+    wire.SETTING_UNSPECIFIED: "",
+    wire.SETTING_FULL: "full",
+    wire.SETTING_SEMI_BANDIT: "semi",
+    wire.SETTING_BANDIT: "bandit",
+}
+UNITS = {wire.UNIT_UNSPECIFIED: "word", wire.UNIT_WORD: "word", wire.UNIT_CHAR: "char"}
+DECISIONS = {
+    wire.DECIDE_UNSPECIFIED: "sample",
+    wire.DECIDE_SAMPLE: "sample",
+    wire.DECIDE_BEST: "best",
+}
+
+
+def spec_from_wire(message: wire.LearnerSpec, limits: Limits, field: str) -> CombinerSpec:
+    """The spec, checked; `field` is where the message stands in its request."""
+    check(limits, "experts", len(message.experts), f"{field}.experts")
+    check(limits, "slots", message.window, f"{field}.window")
+    try:
+        return CombinerSpec(
+            experts=tuple(message.experts),
+            algorithm=_named(ALGORITHMS, message.algorithm, f"{field}.algorithm"),
+            gain=_gain_from_wire(message.gain),
+            setting=_named(SETTINGS, message.setting, f"{field}.setting"),
+            unit=_named(UNITS, message.unit, f"{field}.unit"),
+            normalizer=message.normalizer or DEFAULT.normalizer,
+            window=message.window or DEFAULT.window,
+            automaton=message.automaton,
+            derived=tuple(message.derived),
+            labels=tuple(message.labels),
+            horizon=message.horizon,
+            learning_rate=message.learning_rate,
+            gain_bound=message.gain_bound,
+            decide=_named(DECISIONS, message.decide, f"{field}.decide"),
+            seed=message.seed,
+            options=dict(message.options),
+        )
+    except InvalidInput as error:
+        raise Invalid(str(error), f"{field}.{str(error).partition(':')[0]}") from error
+
+
+def spec_to_wire(spec: CombinerSpec) -> wire.LearnerSpec:
+    """The message, all defaults filled in."""
+    return wire.LearnerSpec(
+        experts=spec.experts,
+        algorithm=_numbered(ALGORITHMS, spec.algorithm),
+        gain=_gain_to_wire(spec.gain),
+        setting=_numbered(SETTINGS, spec.setting),
+        unit=_numbered(UNITS, spec.unit),
+        normalizer=spec.normalizer,
+        window=spec.window,
+        automaton=spec.automaton,
+        derived=spec.derived,
+        labels=spec.labels,
+        horizon=spec.horizon,
+        learning_rate=spec.learning_rate,
+        gain_bound=spec.gain_bound,
+        decide=_numbered(DECISIONS, spec.decide),
+        seed=spec.seed,
+        options=spec.options,
+    )
+
+
+def _named(names: Mapping[Any, str], number: int, field: str) -> str:
+    if number not in names:
+        raise Invalid(f"{field}: {number} is not known to this version; known are 0 to {max(names)}", field)
+    return names[number]
+
+
+def _numbered(names: Mapping[Any, str], name: str) -> Any:
+    """The last number of a name: the explicit one, where zero means the same."""
+    return max(number for number, known in names.items() if known == name)
+
+
+def _gain_from_wire(message: wire.Gain) -> dict[str, Any]:
+    match message.WhichOneof("gain"):
+        case None | "slot_match":
+            return {"kind": "slot_match"}
+        case "ngram":
+            return {"kind": "ngram", "order": message.ngram.order, **_nulls(message.ngram)}
+        case "patterns":
+            patterns = message.patterns
+            return {"kind": "patterns", "patterns": _patterns(patterns.patterns), **_nulls(patterns)}
+        case "regex":
+            regex = message.regex
+            gain = {"kind": "regex", "expression": regex.expression, **_given(regex, "weight")}
+            return {**gain, **_nulls(regex)}
+        case "gappy":
+            gappy = message.gappy
+            gain = {"kind": "gappy", **_given(gappy, "discount", "max_gap"), **_nulls(gappy)}
+            if gappy.lengths:
+                gain["lengths"] = list(gappy.lengths)
+            if gappy.patterns:
+                gain["patterns"] = _patterns(gappy.patterns)
+            return gain
+        case "arbitrary":
+            return {"kind": "arbitrary", **_given(message.arbitrary, "bound")}
+
+
+def _gain_to_wire(gain: Mapping[str, Any]) -> wire.Gain:
+    values = {name: value for name, value in gain.items() if name != "kind"}
+    if "patterns" in values:
+        values["patterns"] = [wire.Pattern(**pattern) for pattern in values["patterns"]]
+    match gain["kind"]:
+        case "slot_match":
+            return wire.Gain(slot_match=wire.SlotMatchGain())
+        case "ngram":
+            return wire.Gain(ngram=wire.NgramGain(**values))
+        case "patterns":
+            return wire.Gain(patterns=wire.PatternsGain(**values))
+        case "regex":
+            return wire.Gain(regex=wire.RegexGain(**values))
+        case "gappy":
+            return wire.Gain(gappy=wire.GappyGain(**values))
+        case "arbitrary":
+            return wire.Gain(arbitrary=wire.ArbitraryGain(**values))
+        case kind:
+            raise InvalidInput(f"gain.kind: {kind!r} does not travel on the wire")
+
+
+def _given(message: Any, *names: str) -> dict[str, Any]:
+    """The optional fields that were given."""
+    return {name: getattr(message, name) for name in names if message.HasField(name)}
+
+
+def _nulls(message: Any) -> dict[str, Any]:
+    return {"count_nulls": True} if message.count_nulls else {}
+
+
+def _patterns(patterns: Sequence[wire.Pattern]) -> list[dict[str, Any]]:
+    return [{"tokens": list(pattern.tokens), **_given(pattern, "weight")} for pattern in patterns]

@@ -1,0 +1,259 @@
+"""Utterances: galloon.v1.Utterance to and from what a combiner observes.
+
+`observation_from_wire` is on the path of every utterance, so it makes no object per token: tokens go from the
+message's arrays through one dictionary into numpy arrays. `fingerprint` names the content of a message.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import blake2b
+from math import isinf, isnan
+
+import numpy as np
+from google.protobuf.message import Message
+
+from galloon.daemon.codec.lattice import lattice_from_wire, lattice_to_wire
+from galloon.daemon.errors import Invalid
+from galloon.daemon.events import FINGERPRINT_BYTES
+from galloon.daemon.limits import Limits, check
+from galloon.learners.combiner import NamedTokens, Observation
+from galloon.learners.utterance import ExpertOutput, Hypothesis, SlotNetwork, Utterance, Word
+from galloon.v1 import utterance_pb2 as wire
+
+ID_BYTES = 256
+LABELS = 16
+LABEL_BYTES = 256
+HYPOTHESES = 1000
+NAN = float("nan")
+
+
+def fingerprint(message: Message) -> bytes:
+    """Equal for equal content, however the sender ordered its maps."""
+    data = message.SerializeToString(deterministic=True)
+    return blake2b(data, digest_size=FINGERPRINT_BYTES).digest()
+
+
+def check_id(value: str, field: str) -> None:
+    if not value:
+        raise Invalid(f"{field}: missing; give every utterance an id of its own", field)
+    if len(value.encode()) > ID_BYTES:
+        raise Invalid(f"{field}: {len(value.encode())} bytes, at most {ID_BYTES} are allowed", field)
+
+
+def observation_from_wire(message: wire.Utterance, experts: Sequence[str], limits: Limits) -> Observation:
+    """What the combiner of these experts sees; for an explicit automaton there are no experts."""
+    check_id(message.id, "utterance.id")
+    _check_labels(message.labels)
+    match message.WhichOneof("observation"):
+        case "slots":
+            return _slots_from_wire(message.slots, experts, limits)
+        case "outputs":
+            outputs = _outputs_from_wire(message.outputs, experts, limits)
+            return Utterance(message.id, outputs, None, dict(message.labels))
+        case "named_tokens":
+            return _named_from_wire(message.named_tokens)
+        case None:
+            raise Invalid("utterance: give slots, outputs or named_tokens", "utterance")
+
+
+def observation_to_wire(observation: Observation, utterance_id: str) -> wire.Utterance:
+    match observation:
+        case SlotNetwork():
+            return wire.Utterance(id=utterance_id, slots=_slots_to_wire(observation))
+        case NamedTokens(tokens):
+            named = wire.NamedTokens(names=tokens.keys(), tokens=tokens.values())
+            return wire.Utterance(id=utterance_id, named_tokens=named)
+        case Utterance():
+            outputs = wire.EngineOutputs(outputs=[_output_to_wire(output) for output in observation.outputs])
+            return wire.Utterance(id=utterance_id, outputs=outputs, labels=observation.labels)
+
+
+def observation_size(message: wire.Utterance) -> int:
+    """Tokens in all, roughly: what the work on it grows with."""
+    match message.WhichOneof("observation"):
+        case "slots":
+            return (
+                len(message.slots.offers) * len(message.slots.offers[0].tokens) if message.slots.offers else 0
+            )
+        case "outputs":
+            return sum(len(output.words) for output in message.outputs.outputs)
+        case _:
+            return len(message.named_tokens.names)
+
+
+def _check_labels(labels: Mapping[str, str]) -> None:
+    if len(labels) > LABELS:
+        raise Invalid(
+            f"utterance.labels: {len(labels)} labels, at most {LABELS} are allowed", "utterance.labels"
+        )
+    for name, value in labels.items():
+        if not name or max(len(name.encode()), len(value.encode())) > LABEL_BYTES:
+            raise Invalid(
+                f"utterance.labels: names and values have at most {LABEL_BYTES} bytes, and no name is empty",
+                "utterance.labels",
+            )
+
+
+def _check_experts(given: list[str], experts: Sequence[str], field: str) -> None:
+    """Each expert of the learner once, and nobody else."""
+    if len(given) == len(experts) and set(given) == set(experts):
+        return
+    if not experts:
+        raise Invalid(f"{field}: this learner has an automaton: send named_tokens", field)
+    for number, name in enumerate(given):
+        if name not in experts:
+            known = ", ".join(experts)
+            raise Invalid(f"{field}[{number}].expert: {name!r} is not an expert; known are {known}", field)
+        if name in given[:number]:
+            raise Invalid(f"{field}[{number}].expert: {name!r} comes twice", field)
+    missing = ", ".join(sorted(set(experts) - set(given)))
+    raise Invalid(f"{field}: nothing from {missing}; an expert that said nothing is sent empty", field)
+
+
+def _slots_from_wire(message: wire.Slots, experts: Sequence[str], limits: Limits) -> SlotNetwork:
+    offers = message.offers
+    check(limits, "experts", len(offers), "utterance.slots.offers")
+    given = [offer.expert for offer in offers]
+    _check_experts(given, experts, "utterance.slots.offers")
+    slots = len(offers[0].tokens)
+    check(limits, "slots", slots, "utterance.slots.offers[0].tokens")
+    if not slots:
+        raise Invalid("utterance.slots.offers[0].tokens: no slots; send at least one", "utterance.slots")
+    order = range(len(given)) if given == list(experts) else [given.index(name) for name in experts]
+    vocabulary = {"": 0}
+    number_of = vocabulary.setdefault
+    tokens = np.empty((slots, len(given)), dtype=np.int32)
+    confidences = np.full((slots, len(given)), NAN)
+    for column, row in enumerate(order):
+        words = offers[row].tokens
+        if len(words) != slots:
+            field = f"utterance.slots.offers[{row}].tokens"
+            raise Invalid(f"{field}: {len(words)} tokens, but offers[0] has {slots}", field)
+        tokens[:, column] = [number_of(word, len(vocabulary)) for word in words]
+        if offers[row].confidences:
+            field = f"utterance.slots.offers[{row}].confidences"
+            confidences[:, column] = _numbers(offers[row].confidences, slots, field)
+    return SlotNetwork(tuple(experts), tuple(vocabulary), tokens, confidences)
+
+
+def _slots_to_wire(network: SlotNetwork) -> wire.Slots:
+    words = np.array(network.vocabulary, dtype=object)
+    offers = []
+    for column, expert in enumerate(network.experts):
+        confidences = network.confidences[:, column]
+        offers.append(
+            wire.SlotOffers(
+                expert=expert,
+                tokens=words[network.tokens[:, column]].tolist(),
+                confidences=[] if np.isnan(confidences).all() else confidences.tolist(),
+            )
+        )
+    return wire.Slots(offers=offers)
+
+
+def _named_from_wire(message: wire.NamedTokens) -> NamedTokens:
+    names, field = list(message.names), "utterance.named_tokens"
+    if len(names) != len(message.tokens):
+        raise Invalid(f"{field}: {len(names)} names but {len(message.tokens)} tokens", field)
+    tokens = dict(zip(names, message.tokens, strict=True))
+    if len(tokens) != len(names):
+        twice = next(name for number, name in enumerate(names) if name in names[:number])
+        raise Invalid(f"{field}.names: {twice!r} comes twice", f"{field}.names")
+    return NamedTokens(tokens)
+
+
+def _outputs_from_wire(
+    message: wire.EngineOutputs, experts: Sequence[str], limits: Limits
+) -> tuple[ExpertOutput, ...]:
+    outputs, field = message.outputs, "utterance.outputs.outputs"
+    check(limits, "experts", len(outputs), field)
+    given = [output.expert for output in outputs]
+    _check_experts(given, experts, field)
+    return tuple(
+        _output_from_wire(outputs[given.index(name)], f"{field}[{given.index(name)}]", limits)
+        for name in experts
+    )
+
+
+def _output_from_wire(message: wire.ExpertOutput, field: str, limits: Limits) -> ExpertOutput:
+    check(limits, "slots", len(message.words), f"{field}.words")
+    if len(message.nbest) > HYPOTHESES:
+        raise Invalid(
+            f"{field}.nbest: {len(message.nbest)} hypotheses, at most {HYPOTHESES} are allowed", field
+        )
+    confidence = message.confidence if message.HasField("confidence") else None
+    nbest = []
+    for number, hypothesis in enumerate(message.nbest):
+        where = f"{field}.nbest[{number}]"
+        check(limits, "slots", len(hypothesis.words), f"{where}.words")
+        words = _words_from_wire(hypothesis.words, hypothesis.confidences, (), (), where)
+        score = hypothesis.score if hypothesis.HasField("score") else None
+        nbest.append(Hypothesis(words, _finite(score, f"{where}.score")))
+    return ExpertOutput(
+        message.expert,
+        _words_from_wire(message.words, message.confidences, message.starts, message.ends, field),
+        _finite(confidence, f"{field}.confidence"),
+        tuple(nbest),
+        lattice_from_wire(message.lattice, f"{field}.lattice") if message.HasField("lattice") else None,
+    )
+
+
+def _output_to_wire(output: ExpertOutput) -> wire.ExpertOutput:
+    return wire.ExpertOutput(
+        expert=output.name,
+        words=[word.text for word in output.words],
+        confidences=_column(word.confidence for word in output.words),
+        starts=_column(word.start for word in output.words),
+        ends=_column(word.end for word in output.words),
+        confidence=output.confidence,
+        nbest=[
+            wire.Hypothesis(
+                words=[word.text for word in hypothesis.words],
+                confidences=_column(word.confidence for word in hypothesis.words),
+                score=hypothesis.score,
+            )
+            for hypothesis in output.nbest
+        ],
+        lattice=None if output.lattice is None else lattice_to_wire(output.lattice),
+    )
+
+
+def _words_from_wire(
+    texts: Sequence[str],
+    confidences: Sequence[float],
+    starts: Sequence[float],
+    ends: Sequence[float],
+    field: str,
+) -> tuple[Word, ...]:
+    if not all(texts):
+        raise Invalid(f"{field}.words[{list(texts).index('')}]: empty; leave out what was not said", field)
+    count = len(texts)
+    columns = [
+        _numbers(values, count, f"{field}.{name}") if values else [NAN] * count
+        for name, values in (("confidences", confidences), ("starts", starts), ("ends", ends))
+    ]
+    return tuple(
+        Word(text, *(None if isnan(value) else value for value in row))
+        for text, *row in zip(texts, *columns, strict=True)
+    )
+
+
+def _column(values: Iterable[float | None]) -> list[float]:
+    """An optional number of each word as an array with NaN for none; empty when there is none at all."""
+    column = [NAN if value is None else value for value in values]
+    return [] if all(isnan(value) for value in column) else column
+
+
+def _numbers(values: Sequence[float], count: int, field: str) -> list[float]:
+    """As many numbers as there are tokens, NaN for none, none infinite."""
+    if len(values) != count:
+        raise Invalid(f"{field}: {len(values)} numbers for {count} tokens; send as many, or none", field)
+    numbers = list(values)
+    if any(map(isinf, numbers)):
+        raise Invalid(f"{field}: infinite; send a finite number, or NaN for none", field)
+    return numbers
+
+
+def _finite(value: float | None, field: str) -> float | None:
+    if value is not None and (isnan(value) or isinf(value)):
+        raise Invalid(f"{field}: {value} is not a finite number; leave it out instead", field)
+    return value

@@ -1,0 +1,88 @@
+"""Online error rates: each expert's text and the combined one against the true texts that feedback brings.
+
+A sample, not state: `watch` keeps what was said while there is room, `score` queues it once the truth is
+known, and `count_some` does the counting later, off the path of the utterance. What does not fit is left out.
+"""
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from galloon.learners.alignment import Unit, slot_text
+from galloon.learners.combiner import Feedback, NamedTokens, Observation, TrueText, TrueTokens
+from galloon.learners.scoring.error_rate import ErrorCounts, char_errors, word_errors
+from galloon.learners.scoring.normalizers import normalizer
+from galloon.learners.spec import CombinerSpec
+from galloon.learners.utterance import SlotNetwork
+
+COMBINED = "galloon"
+WATCHED = 64  # rounds whose texts are kept until their feedback comes
+QUEUED = 4096  # rounds that wait to be counted
+
+
+@dataclass(slots=True)
+class Rates:
+    """Sums over all counted rounds."""
+
+    words: ErrorCounts
+    chars: ErrorCounts
+
+
+class Scoreboard:
+    """The error rates of one learner, since the daemon started."""
+
+    def __init__(self, spec: CombinerSpec) -> None:
+        self._unit: Unit = "char" if spec.unit == "char" else "word"
+        self._normalize = normalizer(spec.normalizer)
+        self._watched: dict[str, tuple[Observation, str]] = {}
+        self._queue: deque[tuple[Observation, str, str]] = deque(maxlen=QUEUED)
+        self.rates: dict[str, Rates] = {}
+
+    def watch(self, utterance_id: str, observation: Observation, combined: str) -> None:
+        if len(self._watched) >= WATCHED:
+            del self._watched[next(iter(self._watched))]
+        self._watched[utterance_id] = (observation, combined)
+
+    def score(self, utterance_id: str, feedback: Feedback) -> None:
+        watched = self._watched.pop(utterance_id, None)
+        if watched is None:
+            return
+        match feedback:
+            case TrueText(text):
+                self._queue.append((*watched, text))
+            case TrueTokens(tokens):
+                self._queue.append((*watched, slot_text(list(tokens), self._unit)))
+            case _:
+                pass  # a score says nothing about the text
+
+    @property
+    def waiting(self) -> int:
+        """Rounds that wait to be counted."""
+        return len(self._queue)
+
+    def count_some(self, most: int) -> int:
+        """Count at most so many of the queued rounds; returns how many there were."""
+        counted = 0
+        while self._queue and counted < most:
+            observation, combined, truth = self._queue.popleft()
+            reference = self._normalize(truth)
+            for name, text in {**self._texts(observation), COMBINED: combined}.items():
+                said = self._normalize(text)
+                known = self.rates.setdefault(name, Rates(ErrorCounts(), ErrorCounts()))
+                known.words += word_errors(reference, said)
+                known.chars += char_errors(reference, said)
+            counted += 1
+        return counted
+
+    def _texts(self, observation: Observation) -> Mapping[str, str]:
+        match observation:
+            case SlotNetwork():
+                words = observation.vocabulary
+                return {
+                    name: slot_text([words[token] for token in column], self._unit)
+                    for name, column in zip(observation.experts, observation.tokens.T.tolist(), strict=True)
+                }
+            case NamedTokens():
+                return {}  # transitions, not experts
+            case _:
+                return {output.name: output.text for output in observation.outputs}

@@ -1,0 +1,68 @@
+"""What must happen now and then: snapshots by count and by age, expiry by age, counting of error rates.
+
+One learner at a time, so that housekeeping never takes more than its share. A snapshot that fails is logged and
+tried again; nothing is lost by it, the journal is still there.
+"""
+
+import asyncio
+from collections.abc import Callable
+
+import structlog
+
+from galloon.daemon.config import Store
+from galloon.daemon.errors import DaemonError
+from galloon.daemon.learner_host import LearnerHost
+from galloon.daemon.metrics import Metrics
+from galloon.daemon.registry import Registry
+
+log = structlog.get_logger()
+TICK_S = 0.5
+COUNTED_ROUNDS = (
+    100  # whose error rates are counted in one tick, so that it stays below a few percent of a core
+)
+
+
+class Housekeeping:
+    """Call `run` as a task of its own; `snapshot_all` before the end."""
+
+    def __init__(
+        self, registry: Registry, config: Store, metrics: Metrics, clock: Callable[[], float]
+    ) -> None:
+        self._registry, self._config, self._metrics, self._clock = registry, config, metrics, clock
+
+    async def run(self) -> None:
+        while True:
+            await asyncio.sleep(TICK_S)
+            for host in self._registry.hosts():
+                await self._look_after(host)
+
+    async def snapshot_all(self) -> None:
+        """Snapshots of everything that changed, so that the next start has nothing to replay."""
+        for host in self._registry.hosts():
+            if host.journal_entries and host.broken is None:
+                await self._snapshot(host)
+
+    async def _look_after(self, host: LearnerHost) -> None:
+        if host.broken is not None:
+            return
+        try:
+            if host.rounds.pending:
+                await host.expire()
+            if self._is_due(host):
+                await self._snapshot(host)
+        except DaemonError as error:
+            log.warning("housekeeping failed", learner=host.name, error=str(error))
+        if host.scoreboard.waiting:
+            await asyncio.to_thread(host.scoreboard.count_some, COUNTED_ROUNDS)
+
+    def _is_due(self, host: LearnerHost) -> bool:
+        entries = host.journal_entries
+        if not entries:
+            return False
+        since = host.snapshot_time if host.snapshot_time is not None else host.created_time
+        return entries >= self._config.snapshot_events or self._clock() - since >= self._config.snapshot_age_s
+
+    async def _snapshot(self, host: LearnerHost) -> None:
+        dropped = await host.snapshot()
+        self._metrics.snapshots.inc()
+        log.debug("snapshot written", learner=host.name, bytes=host.snapshot_bytes, entries=dropped)

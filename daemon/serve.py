@@ -1,0 +1,83 @@
+"""`galloon serve`: configuration from file, environment and flags, then the daemon until a signal.
+
+Exit status 0 after a signal, 1 when the store is damaged or fails, 2 when the configuration is wrong.
+"""
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from galloon.daemon import logs
+from galloon.daemon.auth import new_token
+from galloon.daemon.config import load
+from galloon.daemon.errors import ConfigError, DaemonError
+
+
+@click.command()
+@click.option(
+    "--config", "-c", "path", type=click.Path(path_type=Path), help="A TOML file; see galloon.toml."
+)
+@click.option("--listen", help="Address of the gRPC port, host:port; port 0 picks a free one.")
+@click.option("--http", help='Address of the HTTP port; "" turns it off.')
+@click.option("--data-dir", help="Directory of the store.")
+@click.option("--set", "settings", multiple=True, metavar="SECTION.KEY=VALUE", help="Any other option.")
+@click.option(
+    "--ready-file", type=click.Path(path_type=Path), help="Write the ports here, as JSON, once they are open."
+)
+@click.option(
+    "--new-token", metavar="NAME", help="Make a token for a principal, print it with its entry, and end."
+)
+@click.option("--prefix", default="", help="With --new-token: only learners whose names start with this.")
+def serve(
+    path: Path | None,
+    listen: str | None,
+    http: str | None,
+    data_dir: str | None,
+    settings: tuple[str, ...],
+    ready_file: Path | None,
+    new_token: str | None,
+    prefix: str,
+) -> None:
+    """Serve learners over gRPC; keep what they learn.
+
+    On a loopback address this needs no configuration at all: `galloon serve` listens on 127.0.0.1:7410, shows
+    metrics on 127.0.0.1:7411 and keeps its store in ./galloon-data.
+    """
+    if new_token is not None:
+        _print_token(new_token, prefix)
+        return
+    flags = {"server.listen": listen, "http.listen": http, "store.data_dir": data_dir}
+    chosen = {name: value for name, value in flags.items() if value is not None}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not equals:
+            _fail(2, f"--set {setting}: must be SECTION.KEY=VALUE")
+        chosen[name] = value
+    try:
+        config = load(path, os.environ, chosen)
+        logs.configure(config.log)
+        # Imported late: compiled kernels and OpenFst take a while, and a wrong key should not wait for them.
+        from galloon.daemon.app import run
+        from galloon.learners.build import build
+        from galloon.learners.kernels import warm_up
+
+        warm_up()  # nobody's first utterance waits for a compiler
+        asyncio.run(run(config, build, ready_file))
+    except ConfigError as error:
+        _fail(2, str(error))
+    except DaemonError as error:
+        _fail(1, str(error))
+
+
+def _print_token(name: str, prefix: str) -> None:
+    token, entry = new_token(name, prefix)
+    click.echo(f"# Give this to {name}; it is shown only once: {token}", err=True)
+    click.echo(entry)
+
+
+def _fail(status: int, message: str) -> None:
+    click.echo(f"galloon serve: {message}", err=True)
+    sys.exit(status)
