@@ -20,7 +20,7 @@ from galloon.learners.automata.rewriting import (
     RewriteTransducer,
     rewrite_transducer,
 )
-from galloon.learners.errors import BudgetExceeded, InvalidInput
+from galloon.learners.errors import InvalidInput
 from galloon.learners.protocol import IntArray
 
 
@@ -78,9 +78,7 @@ def literal_context(expert: ExpertAutomaton, rules: RewriteRules, budget: int = 
     """A' = minimised, epsilon-free projection of A o T_A."""
     explicit = expert.explicit()
     transducer = rewrite_transducer(explicit, rules, budget=budget)
-    return LiteralContext(
-        explicit, transducer, compose_and_minimise(acceptor(explicit), transducer.machine, budget)
-    )
+    return LiteralContext(explicit, transducer, compose_and_minimise(acceptor(explicit), transducer.machine))
 
 
 def acceptor(expert: ExplicitAutomaton) -> pynini.Fst:
@@ -97,15 +95,15 @@ def acceptor(expert: ExplicitAutomaton) -> pynini.Fst:
     return machine
 
 
-def compose_and_minimise(expert: pynini.Fst, transducer: pynini.Fst, budget: int = ARC_BUDGET) -> pynini.Fst:
+def compose_and_minimise(expert: pynini.Fst, transducer: pynini.Fst) -> pynini.Fst:
     """The operations of the construction alone: composition, projection, epsilon removal, minimisation.
+
+    What T_A remembers says where in A a path is, so that the composition is no larger than T_A, whose size was
+    checked; no later step makes it larger.
 
     Every symbol names its last transition of A, and before the first symbol is written too few transitions
     were read for two to be possible: what epsilon removal leaves is deterministic, no determinisation needed.
     """
     composed = pynini.compose(expert, transducer)
-    arcs = sum(composed.num_arcs(state) for state in composed.states())
-    if arcs > budget:
-        raise BudgetExceeded("arcs of A composed with T_A", arcs, budget, "use a smaller automaton")
     machine: pynini.Fst = composed.project("output").rmepsilon().minimize()
     return machine

@@ -181,9 +181,12 @@ def ensemble_gains(offers, shortest, span, symbols, keys, children, depth, leaf,
             read, code, node = stack_read[height], stack_code[height], stack_node[height]
             gap = read - depth[node]
             block = blocks[read + 1]
+            symbol, child = -1, 0
             for x in range(r):
                 longer = x + r * code
-                child = _child(keys, children, symbols, node, offers[slot - 1 - read, x])
+                if offers[slot - 1 - read, x] != symbol:  # experts often agree: then one look is enough
+                    symbol = offers[slot - 1 - read, x]
+                    child = _child(keys, children, symbols, node, symbol)
                 if child > 0:
                     worth = powers[gap] * value[child]
                     if worth != 0.0:
