@@ -12,16 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from galloon.learners.alignment.clocks import common_times
+from galloon.learners.alignment.costs import costs_within
 from galloon.learners.alignment.respace import respace
-from galloon.learners.alignment.sequences import BLANK, Outputs, confidences_of, read_outputs
+from galloon.learners.alignment.sequences import Outputs, confidences_of, read_outputs
 from galloon.learners.alignment.settings import DEFAULT_SETTINGS, AlignmentSettings, Unit
 from galloon.learners.alignment.spelling import Spelling, spelled
 from galloon.learners.errors import BudgetExceeded, InvalidInput
 from galloon.learners.kernels.alignment import align_sequences
-from galloon.learners.kernels.token_distance import token_costs
 from galloon.learners.scoring.normalizers import Normalizer
 from galloon.learners.scoring.normalizers import normalizer as named
-from galloon.learners.utterance import NULL, SlotNetwork, Utterance
+from galloon.learners.utterance import SlotNetwork, Utterance
 
 
 def align(
@@ -92,25 +92,6 @@ def slot_text(tokens: list[str], unit: Unit) -> str:
     return "".join(tokens) if unit == "char" else " ".join(token for token in tokens if token)
 
 
-def costs_of(
-    vocabulary: tuple[str, ...], unit: Unit, settings: AlignmentSettings, spelling: Spelling | None = None
-) -> NDArray[np.int64]:
-    """The cost of every pair of tokens of a vocabulary facing each other in a slot."""
-    if unit == "char":
-        costs = np.full((len(vocabulary), len(vocabulary)), settings.unlike_cost, dtype=np.int64)
-        if BLANK in vocabulary:
-            blank = vocabulary.index(BLANK)
-            costs[blank, :] = costs[:, blank] = settings.blank_cost
-        costs[NULL, :] = costs[:, NULL] = settings.gap_cost
-        np.fill_diagonal(costs, 0)
-        return costs
-    letters = spelling or spelled(vocabulary)
-    bounds = np.array([settings.like_cost, settings.unlike_cost], dtype=np.int64)
-    return np.asarray(
-        token_costs(letters.codes, letters.starts, letters.alphabet_size, settings.gap_cost, bounds)
-    )
-
-
 def _positions(
     utterance: Utterance,
     outputs: Outputs,
@@ -131,7 +112,7 @@ def _positions(
         tokens,
         starts,
         weights,
-        costs_of(outputs.vocabulary, unit, settings, spelling),
+        costs_within(outputs.vocabulary, unit, settings, spelling),
         np.empty((0, 2)) if times is None else times,
         0 if times is None else settings.time_cost,
         float(settings.exact_steps),

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from galloon.learners.alignment.costs import costs_across
 from galloon.learners.alignment.sequences import tokens_of
 from galloon.learners.alignment.settings import DEFAULT_SETTINGS, AlignmentSettings, Unit
-from galloon.learners.alignment.slots import costs_of
 from galloon.learners.kernels.target import place_target
 from galloon.learners.scoring.normalizers import Normalizer
 from galloon.learners.scoring.normalizers import normalizer as named
@@ -56,7 +56,8 @@ def align_target(
         ids.setdefault(token, len(ids))
     vocabulary = tuple(ids)
     numbers = np.array([ids[token] for token in true_tokens], dtype=np.int32)
-    places, errors = place_target(network.tokens, numbers, costs_of(vocabulary, unit, settings))
+    costs = costs_across(network.vocabulary, true_tokens, unit, settings)
+    places, errors = place_target(network.tokens, numbers, costs, settings.gap_cost)
     tokens = np.full(network.slot_count, NULL, dtype=np.int32)
     placed = places >= 0
     tokens[places[placed]] = numbers[placed]

@@ -13,16 +13,16 @@ UNPLACED = -1
 
 
 @njit(cache=True, nogil=True)
-def place_target(slots, target, costs):
+def place_target(slots, target, costs, gap):
     """Returns (places, edits).
 
-    slots: int32, slots x experts, token numbers with 0 for null. target: int32, the true tokens. costs: int64
-    of all token pairs. places[b] is the slot of true token b, or -1 if it falls between slots. edits: the
-    errors of the best choice in every slot.
+    slots: int32, slots x experts, token numbers with 0 for null. target: int32, the true tokens. costs: int64,
+    of each token of the slots against each true token, by its position. gap: the cost of null. places[b] is
+    the slot of true token b, or -1 if it falls between slots. edits: the errors of the best choice in
+    every slot.
     """
     m, r = slots.shape
     n = target.shape[0]
-    gap = costs[0, costs.shape[0] - 1] if costs.shape[0] > 1 else np.int64(0)
     skip = np.zeros(m, dtype=np.int64)
     for slot in range(m):
         filled = 0
@@ -44,7 +44,7 @@ def place_target(slots, target, costs):
             unlike = np.int64(0)
             offered = False
             for j in range(r):
-                unlike += costs[slots[a - 1, j], target[b - 1]]
+                unlike += costs[slots[a - 1, j], b - 1]
                 offered |= slots[a - 1, j] == target[b - 1]
             least = best[a - 1, b - 1] + unlike + (0 if offered else EDIT)
             step = 1
@@ -70,5 +70,5 @@ def place_target(slots, target, costs):
 
 def warm_up() -> None:
     slots = np.array([[1, 0], [2, 2]], dtype=np.int32)
-    costs = np.array([[0, 1, 1], [1, 0, 2], [1, 2, 0]], dtype=np.int64)
-    place_target(slots, np.array([1, 2], dtype=np.int32), costs)
+    costs = np.array([[1, 1], [0, 2], [2, 0]], dtype=np.int64)
+    place_target(slots, np.array([1, 2], dtype=np.int32), costs, 1)

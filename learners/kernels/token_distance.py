@@ -1,8 +1,14 @@
 """How unlike two tokens are: whole-number costs from the edit distance of their characters.
 
-`token_costs` fills the matrix of all pairs of a small vocabulary by bit-parallel edit distances (Myers
-1999, Hyyrö 2003): one machine word holds a column of the dynamic programme, so a pair costs a few
-operations a character. Whole numbers keep sums exact, so ties are ties whatever the order of addition.
+`token_costs` fills the matrix of all pairs of a small vocabulary, `cross_costs` that of one vocabulary against
+another, by bit-parallel edit distances (Myers 1999, Hyyrö 2003): one machine word holds a column of the dynamic
+programme, so a pair costs a few operations a character. Whole numbers keep sums exact, so ties are ties
+whatever the order of addition.
+
+Letters: `codes` int32, the characters of all tokens one after the other, numbered below `alphabet_size`;
+`starts` int64, token v is codes[starts[v]:starts[v+1]]; token 0 is null and empty. `gap`: the cost of a token
+against null. `unlike`: lowest and highest cost of two different tokens; the edit distance over the longer
+length leads from one to the other.
 """
 
 import numpy as np
@@ -13,40 +19,75 @@ WORD_BITS = 64
 
 @njit(cache=True, nogil=True)
 def token_costs(codes, starts, alphabet_size, gap, unlike):
-    """The cost of every pair of tokens facing each other in a slot.
-
-    codes: int32, the characters of all tokens one after the other, numbered below alphabet_size.
-    starts: int64, token v is codes[starts[v]:starts[v+1]]; token 0 is null and empty.
-    gap: the cost of a token against null. unlike: [lowest, highest] cost of two different tokens; the edit
-    distance over the longer length leads from one to the other.
-    Returns int64 costs, size x size, symmetric, zero on the diagonal.
-    """
+    """The cost of every pair of tokens facing each other: int64, symmetric, zero on the diagonal."""
     size = starts.shape[0] - 1
     costs = np.zeros((size, size), dtype=np.int64)
-    lowest, span = unlike[0], unlike[1] - unlike[0]
     places = np.zeros(alphabet_size, dtype=np.uint64)
     for a in range(1, size):
         costs[0, a] = gap
         costs[a, 0] = gap
-        a_start, a_end = starts[a], starts[a + 1]
-        short = a_end - a_start <= WORD_BITS
-        if short:
-            for i in range(a_start, a_end):
-                places[codes[i]] |= np.uint64(1) << np.uint64(i - a_start)
+        _mark(places, codes, starts, a)
         for b in range(a + 1, size):
-            longest = max(a_end - a_start, starts[b + 1] - starts[b])
-            if short:
-                edits = _edits_in_a_word(places, a_end - a_start, codes, starts[b], starts[b + 1])
-            else:
-                edits = _edits(codes, a_start, a_end, starts[b], starts[b + 1])
-            # Rounded half up; longest is positive, for only null is empty.
-            cost = lowest + (2 * span * edits + longest) // (2 * longest)
-            costs[a, b] = cost
-            costs[b, a] = cost
-        if short:
-            for i in range(a_start, a_end):
-                places[codes[i]] = np.uint64(0)
+            costs[a, b] = _cost(places, codes, starts, a, b, unlike)
+            costs[b, a] = costs[a, b]
+        _unmark(places, codes, starts, a)
     return costs
+
+
+@njit(cache=True, nogil=True)
+def cross_costs(codes, starts, alphabet_size, gap, unlike, rows):
+    """The cost of each of the first `rows` tokens, null among them, against each of the others: rows x others.
+
+    Equal tokens on both sides cost nothing; the others hold no null.
+    """
+    size = starts.shape[0] - 1
+    costs = np.zeros((rows, size - rows), dtype=np.int64)
+    places = np.zeros(alphabet_size, dtype=np.uint64)
+    costs[0, :] = gap
+    for b in range(rows, size):
+        _mark(places, codes, starts, b)
+        for a in range(1, rows):
+            cost = _cost(places, codes, starts, b, a, unlike)
+            costs[a, b - rows] = 0 if cost == unlike[0] and _same(codes, starts, a, b) else cost
+        _unmark(places, codes, starts, b)
+    return costs
+
+
+@njit(cache=True, nogil=True)
+def _cost(places, codes, starts, a, b, unlike):
+    """The cost of a, whose characters are marked, against b."""
+    length, other = starts[a + 1] - starts[a], starts[b + 1] - starts[b]
+    longest = max(length, other)
+    if length <= WORD_BITS:
+        edits = _edits_in_a_word(places, length, codes, starts[b], starts[b + 1])
+    else:
+        edits = _edits(codes, starts[a], starts[a + 1], starts[b], starts[b + 1])
+    # Rounded half up; longest is positive, for only null is empty.
+    return unlike[0] + (2 * (unlike[1] - unlike[0]) * edits + longest) // (2 * longest)
+
+
+@njit(cache=True, nogil=True)
+def _mark(places, codes, starts, a):
+    """Sets for each character of a short token the bits of its places."""
+    if starts[a + 1] - starts[a] <= WORD_BITS:
+        for i in range(starts[a], starts[a + 1]):
+            places[codes[i]] |= np.uint64(1) << np.uint64(i - starts[a])
+
+
+@njit(cache=True, nogil=True)
+def _unmark(places, codes, starts, a):
+    for i in range(starts[a], starts[a + 1]):
+        places[codes[i]] = np.uint64(0)
+
+
+@njit(cache=True, nogil=True)
+def _same(codes, starts, a, b):
+    if starts[a + 1] - starts[a] != starts[b + 1] - starts[b]:
+        return False
+    for i in range(starts[a + 1] - starts[a]):
+        if codes[starts[a] + i] != codes[starts[b] + i]:
+            return False
+    return True
 
 
 @njit(cache=True, nogil=True)
@@ -91,4 +132,6 @@ def _edits(codes, a_start, a_end, b_start, b_end):
 
 def warm_up() -> None:
     codes = np.zeros(70, dtype=np.int32)
-    token_costs(codes, np.array([0, 0, 1, 70], dtype=np.int64), 1, 1, np.array([0, 2], dtype=np.int64))
+    starts, unlike = np.array([0, 0, 1, 70], dtype=np.int64), np.array([0, 2], dtype=np.int64)
+    token_costs(codes, starts, 1, 1, unlike)
+    cross_costs(codes, starts, 1, 1, unlike, 2)

@@ -13,7 +13,7 @@ from galloon.learners.kernels.alignment import (
     profile_alignment,
     timed_costs,
 )
-from galloon.learners.kernels.token_distance import token_costs
+from galloon.learners.kernels.token_distance import cross_costs, token_costs
 from tests.reference.alignment import column_cost, least_cost, token_cost
 
 NO_TIMES = np.empty((0, 2))
@@ -68,6 +68,20 @@ def test_token_costs_equal_the_recursion(tokens):
     vocabulary = ["", *tokens]
     expected = [[token_cost(a, b, GAP, LIKE, UNLIKE) for b in vocabulary] for a in vocabulary]
     assert costs_of(vocabulary).tolist() == expected
+
+
+@given(
+    rows=st.lists(st.text("ab", min_size=1, max_size=4), max_size=4, unique=True),
+    others=st.lists(st.text("ab", min_size=1, max_size=4), max_size=4, unique=True),
+)
+@settings(deadline=None, max_examples=60)
+def test_costs_across_two_vocabularies_equal_the_recursion(rows, others):
+    """Whether or not they share tokens."""
+    joined = "".join(rows + others)
+    starts = np.cumsum([0, 0] + [len(token) for token in rows + others]).astype(np.int64)
+    codes = np.array([ord(c) - ord("a") for c in joined], dtype=np.int32)
+    found = cross_costs(codes, starts, 2, GAP, np.array([LIKE, UNLIKE]), len(rows) + 1)
+    assert found.tolist() == [[token_cost(a, b, GAP, LIKE, UNLIKE) for b in others] for a in ["", *rows]]
 
 
 @given(sequences=SEQUENCES, weights=st.lists(st.integers(1, 3), min_size=4, max_size=4))

@@ -1,0 +1,69 @@
+"""What it costs to put two tokens into one slot: `costs_within` one vocabulary, `costs_across` two.
+
+Words by the likeness of their characters; characters are the same or not, and blanks keep to themselves.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from galloon.learners.alignment.sequences import BLANK
+from galloon.learners.alignment.settings import AlignmentSettings, Unit
+from galloon.learners.alignment.spelling import Spelling, spelled
+from galloon.learners.kernels.token_distance import cross_costs, token_costs
+from galloon.learners.utterance import NULL
+
+
+def costs_within(
+    vocabulary: tuple[str, ...], unit: Unit, settings: AlignmentSettings, spelling: Spelling | None = None
+) -> NDArray[np.int64]:
+    """The cost of every pair of tokens of a vocabulary; the first is null."""
+    if unit == "char":
+        costs = _of_characters(vocabulary, vocabulary, settings)
+        costs[:, NULL] = settings.gap_cost
+        np.fill_diagonal(costs, 0)
+        return costs
+    letters = spelling or spelled(vocabulary)
+    return np.asarray(
+        token_costs(
+            letters.codes, letters.starts, letters.alphabet_size, settings.gap_cost, _unlike_bounds(settings)
+        )
+    )
+
+
+def costs_across(
+    vocabulary: tuple[str, ...], others: tuple[str, ...], unit: Unit, settings: AlignmentSettings
+) -> NDArray[np.int64]:
+    """The cost of each token of a vocabulary, the first being null, against each of the others."""
+    if unit == "char":
+        costs = _of_characters(vocabulary, others, settings)
+        rows = {token: i for i, token in enumerate(vocabulary)}
+        for j, token in enumerate(others):
+            if token in rows:
+                costs[rows[token], j] = 0
+        return costs
+    letters = spelled((*vocabulary, *others))
+    return np.asarray(
+        cross_costs(
+            letters.codes,
+            letters.starts,
+            letters.alphabet_size,
+            settings.gap_cost,
+            _unlike_bounds(settings),
+            len(vocabulary),
+        )
+    )
+
+
+def _unlike_bounds(settings: AlignmentSettings) -> NDArray[np.int64]:
+    return np.array([settings.like_cost, settings.unlike_cost], dtype=np.int64)
+
+
+def _of_characters(
+    rows: tuple[str, ...], columns: tuple[str, ...], settings: AlignmentSettings
+) -> NDArray[np.int64]:
+    """All as unlike as can be; whoever asks sets the equal ones to 0."""
+    costs = np.full((len(rows), len(columns)), settings.unlike_cost, dtype=np.int64)
+    costs[[i for i, token in enumerate(rows) if token == BLANK], :] = settings.blank_cost
+    costs[:, [j for j, token in enumerate(columns) if token == BLANK]] = settings.blank_cost
+    costs[NULL, :] = settings.gap_cost
+    return costs
