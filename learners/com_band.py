@@ -59,7 +59,8 @@ class ComBand(PathLearner):
         """The flows of the played walk."""
         if self._mixed is None:
             gamma = self.exploration
-            self._mixed = (1 - gamma) * self._product.pushed().flows + gamma * self._even
+            self._mixed = self._product.pushed().flows * (1 - gamma)
+            self._mixed += gamma * self._even
         return self._mixed
 
     def _draw(self, round_number: int) -> IntArray:
@@ -75,8 +76,10 @@ class ComBand(PathLearner):
 
     def _through_inner(self, edges: IntArray) -> FloatArray:
         """The flow through each state that the path passes between its ends."""
-        flows = self.marginals()
-        return np.array([flows[entering].sum() for entering in self.context.entering(edges[:-1])])
+        if edges.size < 2:
+            return np.empty(0)
+        entering, starts = self.context.entering(edges[:-1])
+        return np.add.reduceat(self.marginals()[entering], starts)
 
     def _numbers(self, edges: IntArray) -> FloatArray:
         """The flows to divide by: of the path's transitions, then of its inner states."""
@@ -86,10 +89,11 @@ class ComBand(PathLearner):
         assert isinstance(feedback, BanditFeedback)
         path = memory.edges
         on_path, through = memory.numbers[: path.size], memory.numbers[path.size :]
-        entering = self.context.entering(path[:-1])
-        edges = np.concatenate([*entering, path[-1:]])  # each transition once: states of a path differ
-        y = np.repeat(np.append(-1.0 / through, 0.0), [*(block.size for block in entering), path[-1:].size])
-        y[np.isin(edges, path)] += 1.0 / on_path
+        entering, starts = self.context.entering(path[:-1])
+        group_sizes = np.diff(np.append(starts, entering.size))
+        edges = np.append(entering, path[-1:])  # each transition once: the states of a path differ
+        y = np.append(np.repeat(-1.0 / through, group_sizes), 0.0)
+        y[edges == np.append(np.repeat(path[:-1], group_sizes), path[-1:])] += 1.0 / on_path
         return Gains(feedback.gain * y, edges)
 
     def _scores_changed(self, gains: list[Gains]) -> None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from galloon.learners.alignment.settings import AlignmentSettings
 from galloon.learners.alignment.spelling import Spelling, spelled
+from galloon.learners.alignment.vocabulary import renumbered
 from galloon.learners.kernels.respace import split_glued
 from galloon.learners.utterance import NULL, SlotNetwork
 
@@ -39,23 +40,9 @@ def respace(
         part = whole[first[i, j] : last[i, j]]
         tokens[i, j] = ids.setdefault(part, len(ids))
         confidences[i, j] = network.confidences[origin[i, j], j]
-    return _renumbered(network.experts, tuple(ids), tokens, confidences)
+    return renumbered(network.experts, tuple(ids), tokens, confidences)
 
 
 def _could_be_glued(tokens: NDArray[np.int32]) -> bool:
     """Whether any expert has an empty slot at all; where nobody has, there is nothing to cut into."""
     return tokens.shape[0] > 1 and tokens.shape[1] > 1 and bool((tokens == NULL).any())
-
-
-def _renumbered(
-    experts: tuple[str, ...],
-    vocabulary: tuple[str, ...],
-    tokens: NDArray[np.int32],
-    confidences: NDArray[np.float64],
-) -> SlotNetwork:
-    """The vocabulary without what nobody offers any more, in the order of its texts."""
-    used = sorted(vocabulary[token] for token in np.unique(tokens) if token != NULL)
-    ordered = ("", *used)
-    places = {text: i for i, text in enumerate(ordered)}
-    numbers = np.array([places.get(text, NULL) for text in vocabulary], dtype=np.int32)
-    return SlotNetwork(experts, ordered, numbers[tokens], confidences)

@@ -41,6 +41,15 @@ class AlignmentSettings:
     # least so many percent of its letters are theirs. 0 words leaves every token whole.
     glued_words: int = 32
     likeness_percent: int = 90
+    # Paths of a lattice that score so much less than the best (natural log) are left out.
+    lattice_beam: float = 12.0
+    # How many units of log score one unit of unlikeness to the slots is worth when arcs are put into slots.
+    lattice_trust: float = 2.0
+    # An alternative less probable than this is not offered.
+    least_posterior: float = 0.01
+    # Arcs of a lattice, and (arcs plus states) times slots, at most.
+    lattice_arcs: int = 200_000
+    lattice_steps: int = 1 << 26
     # Slots of one utterance at most: time and memory grow with the square of the length.
     slot_limit: int = 4096
     expert_limit: int = 64

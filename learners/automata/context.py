@@ -88,8 +88,11 @@ class ContextAutomaton(Protocol):
         """The transitions of A that this transition of A' remembers, oldest first."""
         ...
 
-    def entering(self, edges: IntArray) -> list[IntArray]:
-        """For each of these transitions all that enter the same state, itself among them (not the sink)."""
+    def entering(self, edges: IntArray) -> tuple[IntArray, IndexArray]:
+        """For each of these transitions all that enter the same state, itself among them (not the sink).
+
+        One after the other, with where each group begins.
+        """
         ...
 
     def state_flows(self, flows: FloatArray) -> FloatArray:

@@ -126,11 +126,13 @@ class EnsembleContext:
         ]
         return np.array(rows)
 
-    def entering(self, edges: IntArray) -> list[IntArray]:
+    def entering(self, edges: IntArray) -> tuple[IntArray, IndexArray]:
         layers = np.searchsorted(self.offsets, edges, side="right") - 1
         drops = self.drops[layers]
         firsts = self.offsets[layers] + (edges - self.offsets[layers]) // drops * drops
-        return [np.arange(f, f + d, dtype=np.int32) for f, d in zip(firsts, drops, strict=True)]
+        starts = np.cumsum(drops) - drops
+        members = np.arange(drops.sum()) + np.repeat(firsts - starts, drops)
+        return members.astype(np.int32), starts
 
     def state_flows(self, flows: FloatArray) -> FloatArray:
         _, targets = self.source_targets()

@@ -162,9 +162,12 @@ class GraphContext:
         """How many transitions of A each transition of this path of A' adds to the path of A."""
         return self.emits[edges]
 
-    def entering(self, edges: IntArray) -> list[IntArray]:
+    def entering(self, edges: IntArray) -> tuple[IntArray, IndexArray]:
         first, entering = self._entering
-        return [entering[first[s] : first[s + 1]] for s in self.targets[edges]]
+        states = self.targets[edges]
+        counts = first[states + 1] - first[states]
+        starts = np.cumsum(counts) - counts
+        return entering[np.arange(counts.sum()) + np.repeat(first[states] - starts, counts)], starts
 
     def state_flows(self, flows: FloatArray) -> FloatArray:
         through = np.bincount(self.targets, weights=flows, minlength=self.state_count).astype(np.float64)

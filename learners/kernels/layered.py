@@ -10,11 +10,15 @@ q flow, the probability of passing a transition [M]. `offsets[j]:offsets[j + 1]`
 `sources[j]` the number of states they leave, `drops[j]` as above.
 """
 
+import math
+
 import numpy as np
 from numba import njit
 
 from galloon.learners.kernels.exponential import fast_exp, fast_log
-from galloon.learners.kernels.reductions import largest_of, total_of
+from galloon.learners.kernels.reductions import largest_of, smallest_of, total_of
+
+TAME = 600.0  # a range of log weights whose exponentials, and sums of them, are far from under- and overflow
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -25,74 +29,164 @@ def push(w, offsets, sources, drops, q):
     push would store, is its flow over the sum of the flows that leave its source.
     """
     layer_count = sources.size
+    highest, lowest = np.empty(layer_count), np.empty(layer_count)
+    for j in range(layer_count):
+        layer_w = w[offsets[j] : offsets[j + 1]]
+        highest[j], lowest[j] = largest_of(layer_w), smallest_of(layer_w)
+    # Scales of states lie apart by no more than the weights on the few layers in which paths can meet again.
     state_offsets = np.zeros(layer_count + 1, dtype=np.int64)
-    widest = 0
     for j in range(layer_count):
         state_offsets[j + 1] = state_offsets[j] + sources[j]
-        widest = max(widest, offsets[j + 1] - offsets[j])
-    inverse = np.empty(state_offsets[layer_count])
-    d = np.zeros(widest)  # of the states that this layer enters, repeated for each of its transitions
-    largest = np.empty(widest)
+    scale = np.empty(state_offsets[layer_count])
+    if _is_tame(highest, lowest, offsets, sources, drops):
+        distance = _backward(w, offsets, sources, drops, state_offsets, highest, q, scale)
+    else:
+        distance = _backward_in_logs(w, offsets, sources, drops, state_offsets, q, scale)
+    _forward(offsets, sources, drops, state_offsets, q, scale)
+    return distance
+
+
+@njit(cache=True, nogil=True)
+def _is_tame(highest, lowest, offsets, sources, drops):
+    """Whether no sum of weights, scaled by its layer's largest, can underflow.
+
+    Two states of a layer meet again once the experts that tell them apart are forgotten, after at most as
+    many layers as a state remembers experts; until then their sums differ by at most the layers' ranges.
+    """
+    layer_count = sources.size
+    memory, states = 1, 1
+    for j in range(layer_count - 1):
+        while states < sources[j + 1]:
+            states *= max(2, drops[layer_count - 1])
+            memory += 1
+    run = 0.0
+    for j in range(layer_count):
+        run += highest[j] - lowest[j]
+        if j >= memory + 1:
+            run -= highest[j - memory - 1] - lowest[j - memory - 1]
+        if not run < TAME:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _backward(w, offsets, sources, drops, state_offsets, highest, x, scale):
+    """Fill x with each transition's share, up to the factor `scale` of its source; sums in plain numbers."""
+    layer_count = sources.size
+    widest = _widest(offsets)
+    onward = np.ones(widest)  # of the states that this layer enters
     total = np.empty(widest)
+    distance = 0.0
     for j in range(layer_count - 1, -1, -1):
-        start, width = offsets[j], sources[j]
-        size = offsets[j + 1] - start
-        layer_w = w[start : offsets[j + 1]]
-        x = q[start : offsets[j + 1]]
-        scale = inverse[state_offsets[j] : state_offsets[j + 1]]
-        # The largest summand of each state goes out first: nothing overflows, the largest is never lost.
-        if width == 1:
-            for c in range(size):
-                x[c] = layer_w[c] + d[c]
-            top = largest_of(x)
-            for c in range(size):
-                x[c] = fast_exp(x[c] - top)
-            largest[0] = top
-            total[0] = total_of(x)
-        else:
-            for s in range(width):
-                largest[s] = -np.inf
-                total[s] = 0.0
-            for first in range(0, size, width):
-                block, block_w, block_d = (
-                    x[first : first + width],
-                    layer_w[first : first + width],
-                    d[first : first + width],
-                )
-                for s in range(width):
-                    block[s] = block_w[s] + block_d[s]
-                for s in range(width):
-                    largest[s] = max(largest[s], block[s])
-            for first in range(0, size, width):
-                block = x[first : first + width]
-                for s in range(width):
-                    block[s] = fast_exp(block[s] - largest[s])
-                for s in range(width):
-                    total[s] += block[s]
+        layer_w = w[offsets[j] : offsets[j + 1]]
+        layer_x = x[offsets[j] : offsets[j + 1]]
+        width, top = sources[j], highest[j]
+        for c in range(layer_x.size):
+            layer_x[c] = fast_exp(layer_w[c] - top)
+        if j < layer_count - 1:
+            _multiply_by_targets(layer_x, onward, drops[j])
+        _sum_by_source(layer_x, width, total)
+        most = largest_of(total[:width])
+        inverse = 1.0 / most
+        layer_scale = scale[state_offsets[j] : state_offsets[j + 1]]
         for s in range(width):
-            scale[s] = 1.0 / total[s]
+            layer_scale[s] = 1.0 / total[s]
+            onward[s] = total[s] * inverse
+        distance += top + math.log(most)
+    return distance
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _backward_in_logs(w, offsets, sources, drops, state_offsets, x, scale):
+    """As `_backward`, for weights of any size: each state takes its largest summand out before exp."""
+    layer_count = sources.size
+    widest = _widest(offsets)
+    d = np.zeros(widest)  # of the states that this layer enters, repeated for each of its transitions
+    largest, total = np.empty(widest), np.empty(widest)
+    for j in range(layer_count - 1, -1, -1):
+        layer_w = w[offsets[j] : offsets[j + 1]]
+        layer_x = x[offsets[j] : offsets[j + 1]]
+        width = sources[j]
+        for c in range(layer_x.size):
+            layer_x[c] = layer_w[c] + d[c]
+        for s in range(width):
+            largest[s] = -np.inf
+        for c in range(layer_x.size):
+            largest[c % width] = max(largest[c % width], layer_x[c])
+        for first in range(0, layer_x.size, width):
+            block = layer_x[first : first + width]
+            for s in range(width):
+                block[s] = fast_exp(block[s] - largest[s])
+        _sum_by_source(layer_x, width, total)
+        layer_scale = scale[state_offsets[j] : state_offsets[j + 1]]
+        for s in range(width):
+            layer_scale[s] = 1.0 / total[s]
             largest[s] += fast_log(total[s])
         if j > 0:
             _spread(largest, width, drops[j - 1], d)
-    distance = largest[0]
-    total[0] = 1.0  # from here on: the flow into each state
+    return largest[0]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _forward(offsets, sources, drops, state_offsets, q, scale):
+    """Turn shares into flows: times the scale of the source and times what reaches it."""
+    layer_count = sources.size
+    reach = np.empty(_widest(offsets))
+    reach[0] = 1.0
     for j in range(layer_count):
-        start, width = offsets[j], sources[j]
-        size = offsets[j + 1] - start
-        x = q[start : offsets[j + 1]]
-        scale = inverse[state_offsets[j] : state_offsets[j + 1]]
+        layer_q = q[offsets[j] : offsets[j + 1]]
+        layer_scale = scale[state_offsets[j] : state_offsets[j + 1]]
+        width = sources[j]
         for s in range(width):
-            scale[s] *= total[s]
+            layer_scale[s] *= reach[s]
         if width == 1:
-            for c in range(size):
-                x[c] *= scale[0]
+            for c in range(layer_q.size):
+                layer_q[c] *= layer_scale[0]
         else:
-            for first in range(0, size, width):
-                block = x[first : first + width]
+            for first in range(0, layer_q.size, width):
+                block = layer_q[first : first + width]
                 for s in range(width):
-                    block[s] *= scale[s]
-        _gather(x, size, drops[j], total)
-    return distance
+                    block[s] *= layer_scale[s]
+        if j < layer_count - 1:
+            _gather(layer_q, layer_q.size, drops[j], reach)
+
+
+@njit(cache=True, nogil=True)
+def _widest(offsets):
+    """The largest number of transitions of a layer."""
+    widest = 0
+    for j in range(offsets.size - 1):
+        widest = max(widest, offsets[j + 1] - offsets[j])
+    return widest
+
+
+@njit(cache=True, nogil=True)
+def _sum_by_source(x, width, total):
+    """total[s] = the sum of x over the transitions that leave s."""
+    if width == 1:
+        total[0] = total_of(x)
+        return
+    sums = total[:width]
+    for s in range(width):
+        sums[s] = x[s]
+    for first in range(width, x.size, width):
+        block = x[first : first + width]
+        for s in range(width):
+            sums[s] += block[s]
+
+
+@njit(cache=True, nogil=True)
+def _multiply_by_targets(x, values, drop):
+    """x[c] *= values[c // drop]."""
+    if drop == 1:
+        for c in range(x.size):
+            x[c] *= values[c]
+    else:
+        for s in range(x.size // drop):
+            block = x[s * drop : (s + 1) * drop]
+            value = values[s]
+            for a in range(drop):
+                block[a] *= value
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -182,5 +276,6 @@ def warm_up() -> None:
     drops = np.array([2, 2], dtype=np.int64)
     w, q = np.zeros(8), np.empty(8)
     push(w, offsets, sources, drops, q)
+    push(np.arange(8.0) * TAME, offsets, sources, drops, q)
     sample(q, offsets, sources, drops, np.zeros(2))
     best_path(w, offsets, sources, drops)

@@ -1,0 +1,38 @@
+"""`python -m bench [--json] [NAME ...]`: every module's `figures()`, as a table or as one JSON object."""
+
+import json
+import sys
+from importlib import import_module
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+MODULES = ("automata", "rounds", "regret", "alignment")
+
+
+@click.command()
+@click.argument("names", nargs=-1, type=click.Choice(MODULES))
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def main(names: tuple[str, ...], as_json: bool) -> None:
+    """Measure. Figures are ratios taken side by side in one run; name modules to run only those."""
+    found = {}
+    for name in names or MODULES:
+        print(f"measuring {name} ...", file=sys.stderr)
+        found[name] = import_module(f"bench.{name}").figures()
+        if not as_json:
+            _show(name, found[name])
+    if as_json:
+        print(json.dumps(found))
+
+
+def _show(name: str, figures: dict[str, dict[str, float]]) -> None:
+    table = Table(title=name, title_justify="left", show_header=False, pad_edge=False)
+    for what, numbers in figures.items():
+        values = numbers.items() if isinstance(numbers, dict) else [("", numbers)]
+        table.add_row(what, "  ".join(f"{key} [bold]{value:g}[/bold]" for key, value in values))
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    main()

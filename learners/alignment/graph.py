@@ -1,0 +1,165 @@
+"""A lattice or an n-best list as a graph of normalised tokens, checked, sorted and pruned: `graph_of`.
+
+Words become tokens of the unit: a word that normalises to several is a chain, one that normalises to nothing is
+an arc that says nothing. N-best lists become a graph with one branch each, weighted by their scores if they have
+any, else by rank: the second counts half, the third a third.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from galloon.learners.alignment.sequences import BLANK
+from galloon.learners.alignment.settings import AlignmentSettings, Unit
+from galloon.learners.errors import BudgetExceeded, InvalidInput
+from galloon.learners.kernels.lattice import best_scores, sorted_arcs
+from galloon.learners.scoring.normalizers import Normalizer
+from galloon.learners.utterance import ExpertOutput, Hypothesis, Lattice
+
+SILENT = -1
+
+
+@dataclass(frozen=True, slots=True)
+class TokenGraph:
+    """Arcs in topological order; `tokens[e]` indexes `vocabulary`, or is SILENT."""
+
+    state_count: int
+    initial: int
+    finals: NDArray[np.int64]
+    sources: NDArray[np.int32]
+    targets: NDArray[np.int32]
+    scores: NDArray[np.float64]
+    tokens: NDArray[np.int32]
+    vocabulary: tuple[str, ...]
+    times: NDArray[np.float64] | None  # start and end of each arc
+
+
+def graph_of(
+    output: ExpertOutput, unit: Unit, normalizer: Normalizer, settings: AlignmentSettings
+) -> TokenGraph:
+    """What the expert offers beside its 1-best; its lattice, if it has both."""
+    lattice = output.lattice or _from_hypotheses(output)
+    _check(lattice, output.name, settings)
+    order, acyclic = sorted_arcs(lattice.state_count, lattice.sources, lattice.targets)
+    if not acyclic:
+        raise InvalidInput(f"the lattice of expert {output.name!r} has a cycle; a word graph must not")
+    finals = np.array(lattice.finals, dtype=np.int64)
+    sources, targets = lattice.sources[order], lattice.targets[order]
+    through = best_scores(
+        lattice.state_count, lattice.initial, finals, sources, targets, lattice.log_scores[order]
+    )
+    if not through.size or not through.max() > -np.inf:
+        raise InvalidInput(
+            f"the lattice of expert {output.name!r} has no path from its initial to a final state"
+        )
+    kept = order[through >= through.max() - settings.lattice_beam]
+    return _spell(lattice, kept, finals, unit, normalizer)
+
+
+def _spell(
+    lattice: Lattice, kept: NDArray[np.int64], finals: NDArray[np.int64], unit: Unit, normalizer: Normalizer
+) -> TokenGraph:
+    """The kept arcs, each replaced by the chain of its tokens. The order stays topological."""
+    words = lattice.words
+    tokens_by_word: dict[str, tuple[str, ...]] = {}
+    numbers: dict[str, int] = {}
+    sources: list[int] = []
+    targets: list[int] = []
+    scores: list[float] = []
+    tokens: list[int] = []
+    times: list[tuple[float, float]] = []
+    state_count = lattice.state_count
+    clock = None if lattice.times is None else lattice.times.tolist()
+    arcs = zip(
+        kept.tolist(),
+        lattice.sources[kept].tolist(),
+        lattice.targets[kept].tolist(),
+        lattice.log_scores[kept].tolist(),
+        strict=True,
+    )
+    for arc, source, target, score in arcs:
+        word = words[arc]
+        chain = tokens_by_word.get(word)
+        if chain is None:
+            chain = tokens_by_word[word] = _tokens(word, unit, normalizer)
+        for i in range(max(1, len(chain))):
+            last = i + 1 >= len(chain)
+            sources.append(source if i == 0 else state_count - 1)
+            targets.append(target if last else state_count)
+            state_count += not last
+            scores.append(score if i == 0 else 0.0)
+            tokens.append(numbers.setdefault(chain[i], len(numbers)) if chain else SILENT)
+            if clock is not None:
+                times.append((clock[source], clock[target]))
+    return TokenGraph(
+        state_count,
+        lattice.initial,
+        finals,
+        np.array(sources, dtype=np.int32),
+        np.array(targets, dtype=np.int32),
+        np.array(scores, dtype=np.float64),
+        np.array(tokens, dtype=np.int32),
+        tuple(numbers),
+        np.array(times, dtype=np.float64).reshape(-1, 2) if clock is not None else None,
+    )
+
+
+def _tokens(word: str, unit: Unit, normalizer: Normalizer) -> tuple[str, ...]:
+    parts = normalizer.split_word(word)
+    if unit == "word" or not parts:
+        return parts
+    # Each word brings the blank behind it; the one behind the last falls beside the slots.
+    return (*BLANK.join(parts), BLANK)
+
+
+def _from_hypotheses(output: ExpertOutput) -> Lattice:
+    weights = _hypothesis_scores(output.nbest)
+    sources: list[int] = []
+    targets: list[int] = []
+    words: list[str] = []
+    scores: list[float] = []
+    state_count = 2
+    for hypothesis, weight in zip(output.nbest, weights, strict=True):
+        texts = [word.text for word in hypothesis.words] or [""]
+        for i, text in enumerate(texts):
+            last = i + 1 == len(texts)
+            sources.append(0 if i == 0 else state_count - 1)
+            targets.append(1 if last else state_count)
+            state_count += not last
+            words.append(text)
+            scores.append(weight if i == 0 else 0.0)
+    return Lattice(
+        state_count,
+        0,
+        (1,),
+        np.array(sources, dtype=np.int32),
+        np.array(targets, dtype=np.int32),
+        tuple(words),
+        np.array(scores, dtype=np.float64),
+    )
+
+
+def _hypothesis_scores(hypotheses: Sequence[Hypothesis]) -> list[float]:
+    """Log weights. Scores that are all the same, as some engines write them, say nothing: then by rank."""
+    scores = [h.score for h in hypotheses]
+    known = [score for score in scores if score is not None and np.isfinite(score)]
+    if len(known) == len(scores) and len(set(known)) > 1:
+        return known
+    return [-float(np.log(rank)) for rank in range(1, len(hypotheses) + 1)]
+
+
+def _check(lattice: Lattice, name: str, settings: AlignmentSettings) -> None:
+    arcs = len(lattice.words)
+    if arcs > settings.lattice_arcs:
+        raise BudgetExceeded("lattice_arcs", arcs, settings.lattice_arcs, "prune the lattice")
+    states = (lattice.initial, *lattice.finals)
+    ends = np.concatenate([lattice.sources, lattice.targets, np.array(states)])
+    same_length = lattice.sources.shape == lattice.targets.shape == lattice.log_scores.shape == (arcs,)
+    if not same_length or ends.min() < 0 or ends.max() >= lattice.state_count:
+        raise InvalidInput(
+            f"the lattice of expert {name!r} names states that do not exist, or its arcs' columns differ"
+        )
+    if not np.isfinite(lattice.log_scores).all():
+        raise InvalidInput(f"the lattice of expert {name!r} has a score that is not a finite number")

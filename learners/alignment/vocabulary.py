@@ -1,0 +1,20 @@
+"""Tokens in the order of their texts, after a network has gained or lost some: `renumbered`."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from galloon.learners.utterance import NULL, SlotNetwork
+
+
+def renumbered(
+    experts: tuple[str, ...],
+    vocabulary: tuple[str, ...],
+    tokens: NDArray[np.int32],
+    confidences: NDArray[np.float64],
+) -> SlotNetwork:
+    """The network over a vocabulary without what nobody offers, in the order of its texts, null first."""
+    used = sorted({vocabulary[token] for token in np.unique(tokens) if token != NULL})
+    ordered = ("", *used)
+    places = {text: i for i, text in enumerate(ordered)}
+    numbers = np.array([places.get(text, NULL) for text in vocabulary], dtype=np.int32)
+    return SlotNetwork(experts, ordered, numbers[tokens], confidences)

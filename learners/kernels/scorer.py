@@ -1,0 +1,249 @@
+"""The log-linear scorer of offers: score, and learn from what is revealed.
+
+An offer's score is the inner product of its features with weights; a slot's offers compete by softmax.
+Several weight vectors learn side by side, each with its own rate (`rates`), every weight with AdaGrad's step
+rate x gradient / sqrt(sum of squared gradients); their probabilities are mixed in proportion to how well each
+has predicted (`shares`, with a little given back to all, so that none is ever lost).
+
+Letters: `Weights` is a bounded table of features (see `kernels.bounded_table`): keys uint32, weights and
+squares float32 rows x rates, used int64[1]. offers int32 slots x experts holds the different tokens of each
+slot, best supported first, -1 behind them; probabilities float64 alike.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from galloon.learners.kernels.bounded_table import EVICTED, FREE, claim, find
+from galloon.learners.kernels.language import END, START, add_sequence, add_spelling, add_symbol, count_of
+from galloon.learners.kernels.offer_features import (
+    CLASSED_CODES,
+    CORES,
+    LETTERS,
+    VOTES,
+    WORDS,
+    core_hash,
+    describe_tokens,
+    feature_key,
+    new_sheet,
+    slot_features,
+    slot_offers,
+    tiny_language,
+    tiny_page,
+)
+
+ABSENT = -1
+VOTE_WEIGHT = 3.0  # what all votes together are worth before anything is learned
+SHARE_GIVEN_BACK = 0.01
+_TINY = 1e-9
+
+
+class Weights(NamedTuple):
+    """The table of weights, and the learning rates of its columns."""
+
+    keys: Any
+    weights: Any
+    squares: Any
+    used: Any
+    rates: Any
+
+
+@njit(cache=True, nogil=True)
+def _softmax(scores, count, column):
+    """Turn a column of scores into probabilities in place."""
+    highest = scores[0, column]
+    for o in range(1, count):
+        highest = max(highest, scores[o, column])
+    total = 0.0
+    for o in range(count):
+        scores[o, column] = np.exp(scores[o, column] - highest)
+        total += scores[o, column]
+    for o in range(count):
+        scores[o, column] /= total
+
+
+@njit(cache=True, nogil=True)
+def _score(table, sheet, count, rows, chances):
+    """The row of each feature on the sheet (-1: none yet), and each column's probability of each offer."""
+    columns = table.rates.shape[0]
+    for o in range(count):
+        chances[o, :] = 0.0
+        for n in range(sheet.ends[o], sheet.ends[o + 1]):
+            template, value = sheet.templates[n], sheet.values[n]
+            if template == VOTES:
+                for k in range(columns):
+                    chances[o, k] += VOTE_WEIGHT * value
+            row = find(table.keys, feature_key(template, sheet.a[n], sheet.b[n]))
+            rows[n] = row
+            if row >= 0:
+                for k in range(columns):
+                    chances[o, k] += table.weights[row, k] * value
+    for k in range(columns):
+        _softmax(chances, count, k)
+
+
+@njit(cache=True, nogil=True)
+def score_slots(page, language, classes, table, shares):
+    """The offers of every slot and their probabilities."""
+    slots, experts = page.tokens.shape
+    offers = np.full((slots, experts), ABSENT, dtype=np.int32)
+    probabilities = np.zeros((slots, experts))
+    support = np.zeros(experts, dtype=np.int64)
+    sheet = new_sheet(experts, page.labels.shape[0])
+    rows = np.empty(sheet.values.shape[0], dtype=np.int64)
+    chances = np.zeros((experts, table.rates.shape[0]))
+    traits, spelled = describe_tokens(page, language, classes)
+    for slot in range(slots):
+        count = slot_offers(page.tokens[slot], offers[slot], support)
+        if count == 1:
+            probabilities[slot, 0] = 1.0
+            continue
+        slot_features(page, language, classes, traits, spelled, slot, offers[slot], support, count, sheet)
+        _score(table, sheet, count, rows, chances)
+        for o in range(count):
+            for k in range(shares.shape[0]):
+                probabilities[slot, o] += shares[k] * chances[o, k]
+    return offers, probabilities
+
+
+@njit(cache=True, nogil=True)
+def learn_slots(page, language, classes, table, shares, truth, shown, gains):
+    """One gradient step a slot, on the log loss of what was revealed of it.
+
+    truth: int32, the true token, -1 if unknown; one that nobody offers teaches nothing. Else, if gains[slot]
+    is a number: the probability that the token shown[slot] was right; the loss is then that of the event
+    "right" with this weight and of "wrong" with the rest. A likelihood of what was seen needs no importance
+    weights: given the past, what is shown does not depend on what is true.
+    """
+    slots, experts = page.tokens.shape
+    columns = table.rates.shape[0]
+    offers = np.empty(experts, dtype=np.int32)
+    support = np.zeros(experts, dtype=np.int64)
+    sheet = new_sheet(experts, page.labels.shape[0])
+    rows = np.empty(sheet.values.shape[0], dtype=np.int64)
+    chances = np.zeros((experts, columns))
+    traits, spelled = describe_tokens(page, language, classes)
+    for slot in range(slots):
+        count = slot_offers(page.tokens[slot], offers, support)
+        if count == 1:
+            continue
+        known = truth[slot] != ABSENT
+        sought = truth[slot] if known else shown[slot]
+        which = -1
+        for o in range(count):
+            if offers[o] == sought:
+                which = o
+        if which < 0 or (not known and np.isnan(gains[slot])):
+            continue
+        right = 1.0 if known else gains[slot]
+        slot_features(page, language, classes, traits, spelled, slot, offers, support, count, sheet)
+        _score(table, sheet, count, rows, chances)
+        _reward_columns(chances, which, right, shares)
+        # From here on `chances` holds the gradient of the loss in each offer's score.
+        for k in range(columns):
+            shown_chance = chances[which, k]
+            others = max(1.0 - shown_chance, _TINY)
+            for o in range(count):
+                wanted = right if o == which else (1.0 - right) * chances[o, k] / others
+                chances[o, k] -= wanted
+        _step(table, sheet, count, rows, chances)
+
+
+@njit(cache=True, nogil=True)
+def _reward_columns(chances, which, right, shares):
+    """Bayes over the learning rates, with a little given back to all."""
+    total = 0.0
+    for k in range(shares.shape[0]):
+        chance = chances[which, k]
+        shares[k] *= max(chance, _TINY) ** right * max(1.0 - chance, _TINY) ** (1.0 - right)
+        total += shares[k]
+    for k in range(shares.shape[0]):
+        even = 1.0 / shares.shape[0]
+        kept = shares[k] / total if total > 0 else even
+        shares[k] = (1.0 - SHARE_GIVEN_BACK) * kept + SHARE_GIVEN_BACK * even
+
+
+@njit(cache=True, nogil=True)
+def _step(table, sheet, count, rows, slopes):
+    """AdaGrad for the features of one slot. A feature that several offers share moves once, by the sum."""
+    columns = table.rates.shape[0]
+    total = sheet.ends[count]
+    for n in range(total):
+        if rows[n] < 0:
+            key = feature_key(sheet.templates[n], sheet.a[n], sheet.b[n])
+            row, came = claim(table.keys, table.squares, key)
+            if came == FREE:
+                table.used[0] += 1
+            if came == EVICTED:
+                for m in range(total):  # whatever stood in that row stands nowhere now
+                    if rows[m] == row:
+                        rows[m] = -1
+            if came != 0:
+                for k in range(columns):
+                    table.weights[row, k] = 0.0
+                    table.squares[row, k] = 0.0
+            rows[n] = row
+    gathered = np.zeros((total, columns))
+    place_of = np.empty(total, dtype=np.int64)
+    order = np.argsort(rows[:total])
+    places = 0
+    for i in range(total):
+        if i == 0 or rows[order[i]] != rows[order[i - 1]]:
+            places += 1
+        place_of[order[i]] = places - 1
+    for o in range(count):
+        for n in range(sheet.ends[o], sheet.ends[o + 1]):
+            for k in range(columns):
+                gathered[place_of[n], k] += slopes[o, k] * sheet.values[n]
+    for i in range(total):
+        if i > 0 and rows[order[i]] == rows[order[i - 1]]:
+            continue
+        row, place = rows[order[i]], place_of[order[i]]
+        if row < 0:
+            continue
+        for k in range(columns):
+            slope = gathered[place, k]
+            if slope != 0.0:
+                table.squares[row, k] += slope * slope
+                table.weights[row, k] -= table.rates[k] * slope / np.sqrt(table.squares[row, k] + _TINY)
+
+
+@njit(cache=True, nogil=True)
+def read_text(language, used, classes, codes, starts, hashes, tokens):
+    """Count true tokens (indices of a vocabulary) in the language: in a row, alone, and letter by letter."""
+    symbols = np.empty(tokens.shape[0] + 2, dtype=np.uint64)
+    symbols[0] = START
+    symbols[-1] = END
+    for i in range(tokens.shape[0]):
+        symbols[i + 1] = hashes[tokens[i]]
+    if language.letter_order > 0:
+        core = np.empty(1, dtype=np.uint64)
+        for token in tokens:
+            start, end = starts[token], starts[token + 1]
+            # Letters are learned from different words, not from running text: rare words are what is spelled.
+            if count_of(language.keys, language.counts, WORDS, hashes[token]) == 0:
+                add_spelling(
+                    language.keys, language.counts, used, LETTERS, language.letter_order, codes, start, end
+                )
+            core[0], _ = core_hash(codes, start, end, classes)
+            add_symbol(language.keys, language.counts, used, CORES, 1, core, 0)
+    add_sequence(language.keys, language.counts, used, WORDS, language.order, symbols)
+
+
+def warm_up() -> None:
+    page, language, classes = tiny_page(), tiny_language(), np.zeros(CLASSED_CODES, dtype=np.uint8)
+    rates = np.array([0.1, 0.2])
+    table = Weights(
+        np.zeros(256, np.uint32),
+        np.zeros((256, 2), np.float32),
+        np.zeros((256, 2), np.float32),
+        np.zeros(1, np.int64),
+        rates,
+    )
+    shares = np.array([0.5, 0.5])
+    score_slots(page, language, classes, table, shares)
+    truth, gains = np.array([1, 1], dtype=np.int32), np.full(2, np.nan)
+    learn_slots(page, language, classes, table, shares, truth, truth, gains)
+    used = np.zeros(1, np.int64)
+    read_text(language, used, classes, page.codes, page.starts, page.hashes, truth)
