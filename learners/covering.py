@@ -33,6 +33,22 @@ class Covering:
         slots = np.arange(context.expert.slots)
         return context.context_path((slots * r + period[slots % span]).astype(np.int32))
 
+    def best(self, values: FloatArray) -> IntArray:
+        """The covering path with the largest sum of values."""
+        if self._listed:
+            return max(self._listed, key=lambda path: float(values[path].sum()))
+        context = self._context
+        assert isinstance(context, EnsembleContext)
+        r, span = context.expert.experts, context.reach.span
+        period = np.arange(self.count) // r ** np.arange(span)[:, np.newaxis] % r  # [place, path]
+        totals = np.zeros(self.count)
+        for layer, offset in enumerate(context.offsets[:-1]):
+            slots = context.reach.shortest + layer
+            width = min(slots, span)
+            window = np.arange(slots - width, slots) % span
+            totals += values[offset + r ** np.arange(width) @ period[window]]
+        return self.path(int(totals.argmax()))
+
     def share(self, edges: IntArray) -> float:
         """The share of covering paths that are this path: 0 or a little."""
         if self._listed:

@@ -45,16 +45,20 @@ def _check_children(
     first: NDArray[np.int64],
     target: IntArray,
 ) -> None:
-    """Each inner node's children come after it and stand where its transitions lead."""
+    """Inner nodes share all children out among them; children come after, and stand where transitions lead."""
     at = state[inner]
     ways = first[at + 1] - first[at]
-    _need(bool(np.all((ways > 0) & (block <= children.size - ways))), "points beyond its children")
+    order = np.argsort(block, kind="stable")
+    ends = np.cumsum(ways[order])
+    tiled = ways.all() and np.array_equal(block[order], ends - ways[order]) and ends[-1] == children.size
+    _need(bool(tiled), "does not share its children out")
     place = np.arange(ways.sum()) - np.repeat(np.cumsum(ways) - ways, ways)
     child = children[np.repeat(block, ways) + place]
     there = child != 0
     parent = np.repeat(inner, ways)[there]
     child, leads_to = child[there], target[(np.repeat(first[at], ways) + place)[there]]
-    _need(bool(np.all((child > parent) & (child < state.size))), "has children out of order")
+    _need(np.array_equal(np.sort(child), np.arange(1, state.size)), "has nodes with no parent or with two")
+    _need(bool(np.all(child > parent)), "has children out of order")
     _need(bool(np.all(state[child] == leads_to)), "has children at the wrong states")
 
 

@@ -92,9 +92,8 @@ class SemiBandit(PathLearner):
         return float(np.logaddexp(learned, math.log(gamma * share))) if share > 0 else learned
 
     def _most_probable(self) -> IntArray:
-        best = self._product.most_probable()
-        covering = (self.covering.path(number) for number in range(min(self.covering.count, 10_000)))
-        return max([best, *covering], key=self._log_probability)
+        """The best of all paths or the best of those that exploration favours, alike among themselves."""
+        return max(self._product.most_probable(), self.covering.best(self.scores), key=self._log_probability)
 
     def _numbers(self, edges: IntArray) -> FloatArray:
         """The bonus and the flows to divide by: all of them where the bonus goes everywhere, else the path's."""

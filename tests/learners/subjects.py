@@ -1,6 +1,7 @@
 """The learners under test, all built and fed in one way, each with its slow reference by enumeration.
 
-`KINDS` names every learner with its options; `Subject(kind, expert, reach)` builds it.
+`KINDS` names every learner with its options; `Subject(kind, expert, reach)` builds it; `CASES` are random
+automata of both sorts, each with a reach that fits.
 """
 
 from dataclasses import dataclass
@@ -8,8 +9,10 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
+from hypothesis import strategies as st
 
 from galloon.learners.automata.direct import context_automaton
+from galloon.learners.automata.expert import Ensemble
 from galloon.learners.automata.graph_context import GraphContext
 from galloon.learners.com_band import ComBand
 from galloon.learners.component_hedge import ComponentHedge
@@ -18,6 +21,7 @@ from galloon.learners.expanded_hedge import ExpandedHedge
 from galloon.learners.perturbed_leader import PerturbedLeader
 from galloon.learners.protocol import BanditFeedback, FullFeedback, SemiBanditFeedback, Setting
 from galloon.learners.semi_bandit import SemiBandit
+from tests.learners.automata.strategies import ensembles, explicit_automata, reaches
 from tests.reference.com_band_pinv import ComBand as SlowComBand
 from tests.reference.component_hedge import ComponentHedge as SlowComponentHedge
 from tests.reference.enumeration import Enumeration
@@ -43,6 +47,9 @@ SLOW = {
     "com_band": SlowComBand,
     "exp3_paths": SlowExp3,
 }
+CASES = st.tuples(st.one_of(ensembles(), explicit_automata()), reaches(3)).filter(
+    lambda case: not isinstance(case[0], Ensemble) or case[1].shortest <= case[0].slots
+)
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from galloon.learners.automata.context import Reach
 from galloon.learners.automata.expert import Ensemble, ExplicitAutomaton
 from tests.learners import checks
-from tests.learners.automata.strategies import ensembles, explicit_automata, reaches
-from tests.learners.subjects import KINDS, Subject
+from tests.learners.subjects import CASES, KINDS, Subject
 
 TANGLE = ExplicitAutomaton(  # parallel transitions, unequal lengths, a final state with ways onward
     5,
@@ -49,9 +48,9 @@ def test_updates_are_the_definition_on_random_automata(kind, rate):
     """Dozens of automata for each learner and each sort of rate, hundreds for all."""
 
     @settings(deadline=None, max_examples=20, derandomize=True, database=None)
-    @given(st.one_of(ensembles(), explicit_automata()), reaches(3), st.integers(0, 2**32))
-    def holds(expert, reach, seed):
-        assume(not isinstance(expert, Ensemble) or reach.shortest <= expert.slots)
+    @given(CASES, st.integers(0, 2**32))
+    def holds(case, seed):
+        expert, reach = case
         assume(2 <= expert.path_count <= 100)
         checks.check_updates_are_the_definition(Subject(kind, expert, reach, RATES[rate]), seed=seed)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -12,16 +12,15 @@ from galloon.learners.automata.expert import Ensemble
 from galloon.learners.component_hedge import ComponentHedge
 from galloon.learners.errors import InvalidInput
 from galloon.learners.flow_decomposition import decompose
-from tests.learners.automata.strategies import ensembles, explicit_automata, log_weights, reaches
-from tests.learners.subjects import play
+from tests.learners.automata.strategies import explicit_automata, log_weights
+from tests.learners.subjects import CASES, play
 from tests.reference.decomposition import decompose as slow_decompose
 
 
 @settings(deadline=None, max_examples=100)
-@given(st.one_of(ensembles(), explicit_automata()), reaches(3), st.integers(0, 2**32), st.floats(0.0, 30.0))
-def test_the_mixture_is_the_flow_again(expert, reach, seed, scale):
-    assume(not isinstance(expert, Ensemble) or reach.shortest <= expert.slots)
-    context = context_automaton(expert, reach)
+@given(CASES, st.integers(0, 2**32), st.floats(0.0, 30.0))
+def test_the_mixture_is_the_flow_again(case, seed, scale):
+    context = context_automaton(*case)
     flow = context.push(log_weights(seed, context.transition_count, scale)).flows
     mixture = decompose(context, flow)
     assert len(mixture.paths) <= context.transition_count

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from galloon.learners.automata.context import Reach
@@ -11,12 +11,12 @@ from galloon.learners.automata.expert import Ensemble
 from galloon.learners.automata.graph_context import GraphContext
 from galloon.learners.component_hedge import ABSOLUTE_GOAL, FLOW_FLOOR, MOST_STEPS, RELATIVE_GOAL, _layout
 from galloon.learners.kernels import projection
-from tests.learners.automata.strategies import ensembles, explicit_automata, log_weights, reaches
+from tests.learners.automata.strategies import log_weights
+from tests.learners.subjects import CASES
 from tests.reference.projection import project as slow_project
 
 
 def layered(expert, reach):
-    assume(not isinstance(expert, Ensemble) or reach.shortest <= expert.slots)
     context = context_automaton(expert, reach)
     return context.padded() if isinstance(context, GraphContext) else context
 
@@ -29,14 +29,9 @@ def project(context, weights, potentials, relative_goal=RELATIVE_GOAL):
 
 
 @settings(deadline=None, max_examples=100)
-@given(
-    st.one_of(ensembles(), explicit_automata()),
-    reaches(3),
-    st.integers(0, 2**32),
-    st.sampled_from([0.1, 1.0, 3.0]),
-)
-def test_the_flow_is_that_of_the_slow_twin(expert, reach, seed, scale):
-    context = layered(expert, reach)
+@given(CASES, st.integers(0, 2**32), st.sampled_from([0.1, 1.0, 3.0]))
+def test_the_flow_is_that_of_the_slow_twin(case, seed, scale):
+    context = layered(*case)
     weights = log_weights(seed, context.transition_count, scale)
     flow, converged = project(context, weights, np.zeros(context.state_count))
     assert converged
@@ -44,15 +39,10 @@ def test_the_flow_is_that_of_the_slow_twin(expert, reach, seed, scale):
 
 
 @settings(deadline=None, max_examples=60)
-@given(
-    st.one_of(ensembles(), explicit_automata()),
-    reaches(3),
-    st.integers(0, 2**32),
-    st.sampled_from([1, 30, 300]),
-)
-def test_a_flow_of_exponential_form_is_the_projection(expert, reach, seed, scale):
+@given(CASES, st.integers(0, 2**32), st.sampled_from([1, 30, 300]))
+def test_a_flow_of_exponential_form_is_the_projection(case, seed, scale):
     """Optimality: it is a flow, and ln flow - log weight is a difference of potentials. Weights to e**600."""
-    context = layered(expert, reach)
+    context = layered(*case)
     weights = log_weights(seed, context.transition_count, scale)
     potentials = np.zeros(context.state_count)
     flow, converged = project(context, weights, potentials)
