@@ -33,8 +33,10 @@ class Housekeeping:
     async def run(self) -> None:
         while True:
             await asyncio.sleep(TICK_S)
-            for host in self._registry.hosts():
+            hosts = self._registry.hosts()
+            for host in hosts:
                 await self._look_after(host)
+            await asyncio.to_thread(self._count_errors, hosts)
 
     async def snapshot_all(self) -> None:
         """Snapshots of everything that changed, so that the next start has nothing to replay."""
@@ -52,8 +54,12 @@ class Housekeeping:
                 await self._snapshot(host)
         except DaemonError as error:
             log.warning("housekeeping failed", learner=host.name, error=str(error))
-        if host.scoreboard.waiting:
-            await asyncio.to_thread(host.scoreboard.count_some, COUNTED_ROUNDS)
+
+    def _count_errors(self, hosts: list[LearnerHost]) -> None:
+        """Share what may be counted among the learners that have something to count."""
+        waiting = [host.scoreboard for host in hosts if host.scoreboard.waiting]
+        for scoreboard in waiting:
+            scoreboard.count_some(max(1, COUNTED_ROUNDS // len(waiting)))
 
     def _is_due(self, host: LearnerHost) -> bool:
         entries = host.journal_entries

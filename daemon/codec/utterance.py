@@ -6,10 +6,12 @@ message's arrays through one dictionary into numpy arrays. `fingerprint` names t
 
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
+from itertools import chain, repeat
 from math import isinf, isnan
 
 import numpy as np
 from google.protobuf.message import Message
+from numpy.typing import NDArray
 
 from galloon.daemon.codec.lattice import lattice_from_wire, lattice_to_wire
 from galloon.daemon.errors import Invalid
@@ -110,29 +112,51 @@ def _check_experts(given: list[str], experts: Sequence[str], field: str) -> None
 
 
 def _slots_from_wire(message: wire.Slots, experts: Sequence[str], limits: Limits) -> SlotNetwork:
-    offers = message.offers
-    check(limits, "experts", len(offers), "utterance.slots.offers")
+    field = "utterance.slots.offers"
+    offers = list(message.offers)
+    check(limits, "experts", len(offers), field)
     given = [offer.expert for offer in offers]
-    _check_experts(given, experts, "utterance.slots.offers")
-    slots = len(offers[0].tokens)
-    check(limits, "slots", slots, "utterance.slots.offers[0].tokens")
-    if not slots:
-        raise Invalid("utterance.slots.offers[0].tokens: no slots; send at least one", "utterance.slots")
-    order = range(len(given)) if given == list(experts) else [given.index(name) for name in experts]
-    vocabulary = {"": 0}
-    number_of = vocabulary.setdefault
-    tokens = np.empty((slots, len(given)), dtype=np.int32)
-    confidences = np.full((slots, len(given)), NAN)
-    for column, row in enumerate(order):
-        words = offers[row].tokens
-        if len(words) != slots:
-            field = f"utterance.slots.offers[{row}].tokens"
-            raise Invalid(f"{field}: {len(words)} tokens, but offers[0] has {slots}", field)
-        tokens[:, column] = [number_of(word, len(vocabulary)) for word in words]
-        if offers[row].confidences:
-            field = f"utterance.slots.offers[{row}].confidences"
-            confidences[:, column] = _numbers(offers[row].confidences, slots, field)
-    return SlotNetwork(tuple(experts), tuple(vocabulary), tokens, confidences)
+    if given != list(experts):
+        _check_experts(given, experts, field)
+        offers = [offers[given.index(name)] for name in experts]
+    columns = [list(offer.tokens) for offer in offers]
+    slots = len(columns[0])
+    check(limits, "slots", slots, f"{field}[0].tokens")
+    if not slots or any(len(column) != slots for column in columns):
+        raise _uneven(message)
+    # Tokens are numbered in the order in which they are met: one pass over all of them, in C.
+    flat = list(chain.from_iterable(columns))
+    vocabulary = tuple(dict.fromkeys(("", *flat)))
+    numbers = dict(zip(vocabulary, range(len(vocabulary)), strict=True))
+    tokens = np.fromiter(map(numbers.__getitem__, flat), np.int32, len(flat)).reshape(len(offers), slots)
+    confidences = _slot_confidences(offers, slots)
+    return SlotNetwork(tuple(experts), vocabulary, tokens.T.copy(), confidences.T.copy())
+
+
+def _slot_confidences(offers: list[wire.SlotOffers], slots: int) -> NDArray[np.float64]:
+    """Experts x slots, NaN where an expert gave none."""
+    flat: list[float] = []
+    for number, offer in enumerate(offers):
+        given = offer.confidences
+        if given and len(given) != slots:
+            _numbers(given, slots, f"utterance.slots.offers[{number}].confidences")
+        flat.extend(given or repeat(NAN, slots))
+    confidences = np.array(flat).reshape(len(offers), slots)
+    if np.isinf(confidences).any():
+        raise Invalid(
+            "utterance.slots.offers: an infinite confidence; send a finite number, or NaN for none",
+            "utterance.slots.offers",
+        )
+    return confidences
+
+
+def _uneven(message: wire.Slots) -> Invalid:
+    counts = [len(offer.tokens) for offer in message.offers]
+    if not counts[0]:
+        return Invalid("utterance.slots.offers[0].tokens: no slots; send at least one", "utterance.slots")
+    row = next(row for row, count in enumerate(counts) if count != counts[0])
+    field = f"utterance.slots.offers[{row}].tokens"
+    return Invalid(f"{field}: {counts[row]} tokens, but offers[0] has {counts[0]}", field)
 
 
 def _slots_to_wire(network: SlotNetwork) -> wire.Slots:
