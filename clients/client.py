@@ -19,7 +19,7 @@ from grpc import aio
 from galloon.clients.codec.answers import learner_from_wire, snapshot_from_wire, statistics_from_wire
 from galloon.clients.codec.spec import spec_to_wire
 from galloon.clients.connection import DEFAULT_ADDRESS, Connection, open_channel
-from galloon.clients.errors import NotFound, TimedOut, Unreachable
+from galloon.clients.errors import TimedOut, Unreachable
 from galloon.clients.refusals import is_temporary, refusal_from_status
 from galloon.clients.results import LearnerInfo, Snapshot, Statistics
 from galloon.clients.stream import CombineStream, StreamOptions
@@ -105,19 +105,16 @@ class GalloonClient:
             request.page_token = response.next_page_token
 
     async def delete_learner(self, name: str, *, timeout_s: float | None = None) -> None:
-        """Delete a learner for good; durable when it returns."""
-        request, attempts = wire.DeleteLearnerRequest(name=name), 0
+        """Delete a learner for good; durable when it returns.
 
-        def attempt(left: float) -> Awaitable[wire.DeleteLearnerResponse]:
-            nonlocal attempts
-            attempts += 1
-            return self._learners.DeleteLearner(request, timeout=left, metadata=self._metadata)
-
-        try:
-            await self._repeat(attempt, f"delete learner {name!r}", timeout_s)
-        except NotFound:
-            if attempts == 1:  # else an attempt whose answer was lost has done it
-                raise
+        `NotFound` may mean that an attempt whose answer was lost has deleted it.
+        """
+        request = wire.DeleteLearnerRequest(name=name)
+        await self._repeat(
+            lambda left: self._learners.DeleteLearner(request, timeout=left, metadata=self._metadata),
+            f"delete learner {name!r}",
+            timeout_s,
+        )
 
     async def snapshot_learner(self, name: str, *, timeout_s: float | None = None) -> Snapshot:
         """Write a snapshot now and drop the journal that it covers."""

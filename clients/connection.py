@@ -27,7 +27,7 @@ class Backoff:
 
     first_s: float = 0.05
     factor: float = 2.0
-    longest_s: float = 2.0
+    longest_s: float = 1.0
 
     def delays(self, random: Random) -> Iterator[float]:
         """Delays without end."""
@@ -80,7 +80,7 @@ def open_channel(connection: Connection) -> aio.Channel:
         ("grpc.max_receive_message_length", MESSAGE_BYTES),
         # The stream has its own backoff, so the channel itself should be quick to notice a daemon's return.
         ("grpc.initial_reconnect_backoff_ms", 50),
-        ("grpc.min_reconnect_backoff_ms", 1000),
+        ("grpc.min_reconnect_backoff_ms", 5000),
         ("grpc.max_reconnect_backoff_ms", 1000),
         # A silent peer is found out within a minute. Daemons allow a ping each 30 seconds or so.
         ("grpc.keepalive_time_ms", 40_000),

@@ -31,6 +31,8 @@ _BY_CODE: dict[str, type[Refused]] = {
 _CODE_NAMES = {code.value[0]: code.name for code in grpc.StatusCode}
 # A server that dies under a call shows as UNAVAILABLE; one that drains may cancel or abort it.
 _TEMPORARY = {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.ABORTED, grpc.StatusCode.CANCELLED}
+# What the library itself says, as INTERNAL, of a write on a connection that just broke.
+_BROKEN = ("Internal error from Core", "RST_STREAM")
 
 
 def refusal_from_problem(problem: wire.Problem) -> Refused:
@@ -56,7 +58,9 @@ def refusal_from_status(error: aio.AioRpcError, about: str) -> Refused:
 
 
 def is_temporary(error: aio.AioRpcError) -> bool:
-    return error.code() in _TEMPORARY
+    details = error.details() or ""
+    broken = any(sign in details for sign in _BROKEN) and error.code() is grpc.StatusCode.INTERNAL
+    return broken or error.code() in _TEMPORARY
 
 
 def _reason_name(reason: int) -> str:

@@ -73,6 +73,7 @@ class CombineStream:
         self._task: asyncio.Task[None] | None = None
         self._opened: Opened | None = None
         self._error: ClientError | None = None  # why the stream is over
+        self._answers = 0
         self.reconnects = 0
 
     # Verbs.
@@ -217,13 +218,15 @@ class CombineStream:
         delays, lost_at = self._options.backoff.delays(self._random), loop.time()
         try:
             while True:
+                answers = self._answers
                 try:
                     async with asyncio.timeout_at(lost_at + patience) as limit:
                         return await self._session(first, limit)
                 except (TimeoutError, _ConnectionLost) as problem:
-                    if self._opened is not None and limit.when() is None:  # it was up until now
-                        delays, lost_at = self._options.backoff.delays(self._random), loop.time()
-                        patience = self._options.give_up_s
+                    if limit.when() is None:  # it was up until now
+                        patience, lost_at = self._options.give_up_s, loop.time()
+                    if self._answers != answers:  # and good for something
+                        delays = self._options.backoff.delays(self._random)
                     delay = next(delays)
                     log.info("stream on %s lost (%s), next attempt in %.2f s", self._learner, problem, delay)
                     if loop.time() + delay > lost_at + patience:
@@ -311,6 +314,7 @@ class CombineStream:
     # Answers.
 
     def _take(self, response: wire.CombineResponse) -> None:
+        self._answers += 1
         match response.WhichOneof("response"):
             case "choice":
                 request = self._unanswered.answered(Kind.UTTERANCE, response.choice.id)

@@ -12,6 +12,12 @@ from galloon import __version__
 # name: (module, attribute, one line for --help)
 SUB_COMMANDS: dict[str, tuple[str, str, str]] = {
     "serve": ("galloon.daemon.serve", "serve", "Serve learners over gRPC; keep what they learn."),
+    "learners": (
+        "galloon.clients.learners_command",
+        "learners",
+        "List, show, create, delete, snapshot, export and import the learners of a daemon.",
+    ),
+    "top": ("galloon.clients.top", "top", "Watch the learners of a daemon, live."),
     "convert": (
         "galloon.clients.convert",
         "convert",

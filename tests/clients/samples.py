@@ -1,0 +1,23 @@
+"""Small learners and utterances that several tests use."""
+
+from galloon.clients.questions import AlignedUtterance
+from galloon.learners.spec import CombinerSpec
+
+EXPERTS = ("a", "b", "c")
+BIGRAMS = CombinerSpec(
+    experts=EXPERTS, algorithm="expanded_hedge", gain={"kind": "ngram", "order": 2}, window=4, seed=3
+)
+SCORED = CombinerSpec(
+    experts=EXPERTS, algorithm="exp3_paths", gain={"kind": "arbitrary", "bound": 1.0}, window=8, seed=5
+)
+TRUTH = ("the", "cat", "sat")
+
+
+def aligned(id_: str, slots: int = 3) -> AlignedUtterance:
+    """Expert a is right, b errs in the second of three slots, c in the first."""
+    columns = {"a": TRUTH, "b": ("the", "hat", "sat"), "c": ("a", "cat", "sat")}
+    return AlignedUtterance(id_, {name: (column * slots)[:slots] for name, column in columns.items()})
+
+
+def truth(slots: int = 3) -> tuple[str, ...]:
+    return (TRUTH * slots)[:slots]
