@@ -3,7 +3,7 @@
 `with_alternatives` adds, for each expert that has one, its next best tokens as experts of their own (`name#2`,
 `name#3`, ...), with their posterior as confidence. Posteriors are the lattice's own, by forward-backward; the
 slots only say where each arc belongs: where the best path through it puts it, aligned to what all experts
-said. `slot_posteriors` gives the posteriors themselves.
+said. `slot_posteriors` gives the posteriors themselves, `support` what they say of every expert's token.
 """
 
 from dataclasses import dataclass
@@ -104,6 +104,16 @@ def slot_posteriors(
     placed = places >= 0
     np.add.at(probabilities, (places[placed], graph.tokens[placed]), posteriors(*arcs)[placed])
     return SlotPosteriors(graph.vocabulary, np.minimum(probabilities, 1.0))
+
+
+def support(network: SlotNetwork, found: SlotPosteriors) -> NDArray[np.float64]:
+    """Slots x experts: how probable each expert's token is by this lattice; null has what the tokens leave."""
+    columns = {text: i for i, text in enumerate(found.tokens)}
+    null = np.maximum(0.0, 1.0 - found.probabilities.sum(axis=1, keepdims=True))
+    table = np.concatenate([found.probabilities, null, np.zeros_like(null)], axis=1)
+    unknown = len(found.tokens) + 1
+    places = [columns.get(text, unknown) if text else len(found.tokens) for text in network.vocabulary]
+    return np.take_along_axis(table, np.array(places)[network.tokens], axis=1)
 
 
 def _scores(

@@ -42,7 +42,7 @@ class AlignmentSettings:
     glued_words: int = 32
     likeness_percent: int = 90
     # Paths of a lattice that score so much less than the best (natural log) are left out.
-    lattice_beam: float = 12.0
+    lattice_beam: float = 10.0
     # How many units of log score one unit of unlikeness to the slots is worth when arcs are put into slots.
     lattice_trust: float = 2.0
     # An alternative less probable than this is not offered.
