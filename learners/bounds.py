@@ -2,13 +2,11 @@
 
 Arguments are named as the paper's letters are read: rounds T, path_length K, transitions M, log_paths ln N,
 edge_bound B (the most one transition of A' can gain), path_bound U (the most one path can: at most K B).
-All bounds are on expected regret against the best fixed path unless the name says otherwise. `self_tuning`
-bounds hold without a known horizon and cost a factor of sqrt(2) (see `tuning`).
+All bounds are on expected regret against the best fixed path unless the name says otherwise. They are for a
+known horizon; not to know it costs the factor `tuning.Rate.price`.
 """
 
 import math
-
-SELF_TUNING = math.sqrt(2)
 
 
 def component_hedge(rounds: int, path_length: int, edge_bound: float, divergence: float) -> float:

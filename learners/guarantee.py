@@ -22,8 +22,7 @@ def regret_bound(learner: PathLearner | Exp3Paths, rounds: int) -> float | None:
     if horizon and rounds > horizon:
         return None
     at = max(horizon, 1) if horizon else rounds
-    known = _bound(learner, at)
-    return known if horizon else bounds.SELF_TUNING * known
+    return learner.rate.price * _bound(learner, at)
 
 
 def _bound(learner: PathLearner | Exp3Paths, rounds: int) -> float:
