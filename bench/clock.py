@@ -34,7 +34,7 @@ def once(action: Callable[[], object]) -> float:
 
 
 def ratio(slow: Callable[[], object], fast: Callable[[], object], pairs: int = 7, repeats: int = 1) -> Ratio:
-    """Time them in turn; `repeats` is how often the fast one runs for each run of the slow one (its mean counts)."""
+    """Time them in turn; the fast one runs `repeats` times for each run of the slow one, and its mean counts."""
     slow(), fast()
     times = [(once(slow), once(lambda: [fast() for _ in range(repeats)]) / repeats) for _ in range(pairs)]
     ratios = [s / f for s, f in times]

@@ -15,7 +15,7 @@ GAINS = {
 
 
 def figures() -> dict[str, dict[str, float]]:
-    """Regret / bound, the largest of ten seeds; below 1 is what the theorems promise (CDSB: with probability 0.95)."""
+    """Regret / bound, the largest of ten seeds: below 1, as promised (CDSB: with probability 0.95)."""
     found = {}
     for name in NAMES:
         row = {}

@@ -33,17 +33,17 @@ MOST_COLUMNS = 3
 def plot_regret(results: Mapping[str, Sequence[Run]], title: str, file: Path) -> None:
     """Draw each learner's mean regret with its range over seeds, and its bound as a dashed line."""
     try:
-        import matplotlib
+        import matplotlib as mpl
+        import matplotlib.pyplot as plt
     except ImportError as error:
         raise click.ClickException("plots need matplotlib: pip install 'galloon[plots]'") from error
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
+    mpl.use("Agg")
 
     columns = min(MOST_COLUMNS, len(results))
     rows = -(-len(results) // columns)
     size = (9, 5.2) if len(results) == 1 else (4.2 * columns, 3.4 * rows + 0.6)
-    with pyplot.rc_context({"font.size": 10.5, "svg.hashsalt": "galloon", "text.color": INK}):
-        figure, grid = pyplot.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False)
+    with plt.rc_context({"font.size": 10.5, "svg.hashsalt": "galloon", "text.color": INK}):
+        figure, grid = plt.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False)
         panels = list(grid.flat)
         for panel in panels[len(results) :]:
             panel.set_visible(False)
@@ -54,7 +54,7 @@ def plot_regret(results: Mapping[str, Sequence[Run]], title: str, file: Path) ->
             row[0].set_ylabel("regret")
         figure.suptitle(title, x=0.01, ha="left", fontsize=13, fontweight="bold")
         figure.savefig(file, dpi=160, metadata=_metadata(file))
-        pyplot.close(figure)
+        plt.close(figure)
 
 
 def _draw(panel: "Axes", name: str, runs: Sequence[Run], top: float) -> None:
@@ -77,7 +77,7 @@ def _draw(panel: "Axes", name: str, runs: Sequence[Run], top: float) -> None:
     share = "" if np.isnan(bound[-1]) else f", {mean[-1] / bound[-1]:.0%} of it"
     panel.annotate(
         f"regret {mean[-1]:,.0f}{share}", (rounds[middle], mean[middle]), xytext=(0, 6),
-        textcoords="offset points", color=REGRET, ha="center", va="bottom",
+        textcoords="offset points", color=REGRET, ha="right", va="bottom",
     )  # fmt: skip
     panel.set_xlabel("round")
     panel.grid(axis="y", color=FAINT, linewidth=0.8)

@@ -6,8 +6,11 @@ against the true tokens.
 
 import json
 
+import numpy as np
+
 from galloon.learners import blobs, state
 from galloon.learners.automata.att_text import read_text
+from galloon.learners.automata.graph_context import GraphContext
 from galloon.learners.combiner import (
     ChosenToken,
     Decision,
@@ -22,8 +25,10 @@ from galloon.learners.combiner import (
     TrueTokens,
 )
 from galloon.learners.errors import InvalidInput
+from galloon.learners.exp3_paths import Exp3Paths
 from galloon.learners.game import Game, Played
-from galloon.learners.protocol import Memory
+from galloon.learners.perturbed_leader import PerturbedLeader
+from galloon.learners.protocol import FloatArray, Memory
 from galloon.learners.spec import CombinerSpec
 
 STATE_VERSION = 1
@@ -39,6 +44,7 @@ class AutomatonCombiner:
         self.automaton = read_text(spec.automaton)
         self.experts = self.automaton.names
         self.game = Game(spec, self.automaton, transition_budget, node_budget)
+        self._used: FloatArray | None = None  # of `_edge_probabilities`, until something is learned
 
     def choose(self, observation: Observation, round_number: int) -> Decision:
         if not isinstance(observation, NamedTokens):
@@ -65,6 +71,7 @@ class AutomatonCombiner:
                 gain = self.game.learn_shown([remembered], gains)
             case Score(value):
                 gain = self.game.learn_score(remembered, value)
+        self._used = None
         return Lesson(gain)
 
     def statistics(self) -> Statistics:
@@ -77,9 +84,21 @@ class AutomatonCombiner:
     def restore(self, data: bytes) -> None:
         found = state.unpack(data, "automaton_combiner", STATE_VERSION)
         self.game.restore(found.meta["game"], found.arrays)
+        self._used = None
 
     def digest(self) -> str:
         return state.digest(self.to_bytes())
+
+    def _edge_probabilities(self) -> FloatArray:
+        """The probability that a path uses each transition; NaN where there is no cheap answer."""
+        if self._used is None:
+            learner = self.game.learner
+            if isinstance(learner, Exp3Paths | PerturbedLeader):
+                self._used = np.full(self.automaton.edge_count, np.nan)
+            else:
+                assert isinstance(learner.context, GraphContext)
+                self._used = learner.context.edge_marginals(learner.marginals())
+        return self._used
 
     def _outputs(self, observation: NamedTokens) -> list[str]:
         """The token of each transition, in the automaton's order."""

@@ -7,8 +7,10 @@ least at this moment, the worst that an adaptive opponent can do with one right 
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from galloon.learners.protocol import FloatArray, IntArray
 
@@ -48,7 +50,7 @@ def _deal(table: Table, random: np.random.Generator, right: FloatArray) -> Deal:
     return Deal(np.where(hit, target[:, None], wrong).astype(np.int32), target.astype(np.int32))
 
 
-def _planted(table: Table, which: IntArray) -> FloatArray:
+def _planted(table: Table, which: NDArray[np.integer[Any]]) -> FloatArray:
     right = np.full((table.slots, table.experts), table.bad)
     right[np.arange(table.slots), which] = table.good
     return right

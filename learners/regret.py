@@ -22,7 +22,7 @@ class LogRegret:
 def log_regret(shown: FloatArray, best: FloatArray) -> LogRegret:
     """The regret of `shown`, round by round gains, against those of the best path, in -log U."""
     both = (shown > 0) & (best > 0)
-    return LogRegret(float(np.log(best[both] / shown[both]).sum()), int((~both).sum()))
+    return LogRegret(float((np.log(best[both]) - np.log(shown[both])).sum()), int((~both).sum()))
 
 
 def positive_part_bound(shown: FloatArray, best: FloatArray) -> float:
@@ -30,4 +30,5 @@ def positive_part_bound(shown: FloatArray, best: FloatArray) -> float:
     both = (shown > 0) & (best > 0)
     if not both.any():
         return 0.0
-    return float(np.maximum(best[both] - shown[both], 0.0).sum() / shown[both].min())
+    with np.errstate(over="ignore"):
+        return float(np.maximum(best[both] - shown[both], 0.0).sum() / shown[both].min())

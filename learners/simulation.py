@@ -59,7 +59,10 @@ def simulate(
     assert isinstance(context, EnsembleContext)
     random = np.random.Generator(np.random.Philox(spec.seed))
     looks = np.unique(np.linspace(1, table.rounds, min(POINTS, table.rounds)).astype(int))
-    shown, deals, regret, bound = np.zeros(table.rounds), [], [], []
+    shown = np.zeros(table.rounds)
+    deals: list[tuple[list[str], list[str]]] = []
+    regret: list[float] = []
+    bound: list[float] = []
     total = np.zeros(context.transition_count)
     gained = 0.0
     for number in range(table.rounds):

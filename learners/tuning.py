@@ -3,8 +3,8 @@
 Every bound of `bounds` has the shape  regret <= A / eta + C * eta * T:  A measures how many experts there
 are, C how rough a round is. A known horizon T takes eta = sqrt(A / (C T)) and gives 2 sqrt(A C T). Without
 one, eta_t = sqrt(A / (2 C t)) gives A / eta_T + C * (sum of eta_t) <= 2 sqrt(2 A C T): a factor of sqrt(2)
-for never having to ask, or of 1.57 where the rate falls only as the rounds double. Learners keep sums that the rate multiplies (dual averaging), so a falling rate
-needs no correction of the past.
+for never having to ask, or of 1.57 where the rate falls only as the rounds double. Learners keep sums that
+the rate multiplies (dual averaging), so a falling rate needs no correction of the past.
 """
 
 import math

@@ -15,7 +15,7 @@ from galloon.learners.utterance import NULL
 
 def costs_within(
     vocabulary: tuple[str, ...], unit: Unit, settings: AlignmentSettings, spelling: Spelling | None = None
-) -> NDArray[np.int64]:
+) -> NDArray[np.int32]:
     """The cost of every pair of tokens of a vocabulary; the first is null."""
     if unit == "char":
         costs = _of_characters(vocabulary, vocabulary, settings)
@@ -32,7 +32,7 @@ def costs_within(
 
 def costs_across(
     vocabulary: tuple[str, ...], others: tuple[str, ...], unit: Unit, settings: AlignmentSettings
-) -> NDArray[np.int64]:
+) -> NDArray[np.int32]:
     """The cost of each token of a vocabulary, the first being null, against each of the others."""
     if unit == "char":
         costs = _of_characters(vocabulary, others, settings)
@@ -60,9 +60,9 @@ def _unlike_bounds(settings: AlignmentSettings) -> NDArray[np.int64]:
 
 def _of_characters(
     rows: tuple[str, ...], columns: tuple[str, ...], settings: AlignmentSettings
-) -> NDArray[np.int64]:
+) -> NDArray[np.int32]:
     """All as unlike as can be; whoever asks sets the equal ones to 0."""
-    costs = np.full((len(rows), len(columns)), settings.unlike_cost, dtype=np.int64)
+    costs = np.full((len(rows), len(columns)), settings.unlike_cost, dtype=np.int32)
     costs[[i for i, token in enumerate(rows) if token == BLANK], :] = settings.blank_cost
     costs[:, [j for j, token in enumerate(columns) if token == BLANK]] = settings.blank_cost
     costs[NULL, :] = settings.gap_cost

@@ -87,6 +87,9 @@ def slot_posteriors(
     steps = float(graph.sources.size + graph.state_count) * (slots + 1)
     if steps > settings.lattice_steps:
         raise BudgetExceeded("lattice_steps", steps, settings.lattice_steps, "prune the lattice")
+    pairs = float(len(graph.vocabulary)) * len(network.vocabulary)
+    if pairs > settings.lattice_pairs:
+        raise BudgetExceeded("lattice_pairs", pairs, settings.lattice_pairs, "prune the lattice")
     arcs = (graph.state_count, graph.initial, graph.finals, graph.sources, graph.targets, graph.scores)
     fits, skips, alone = _scores(network, graph, unit, settings)
     known = graph.times is not None

@@ -118,6 +118,7 @@ def _positions(
         float(settings.exact_steps),
         settings.refinement_passes,
         settings.band,
+        float(settings.effort),
     )
     if len(alignment) > settings.slot_limit:
         raise BudgetExceeded(
@@ -137,3 +138,6 @@ def _check_lengths(outputs: Outputs, settings: AlignmentSettings) -> None:
     longest = max(map(len, outputs.numbered), default=0)
     if longest > settings.slot_limit:
         raise BudgetExceeded("slots", longest, settings.slot_limit, "cut the utterance into shorter ones")
+    different = len(outputs.vocabulary)
+    if different > settings.vocabulary_limit:
+        raise BudgetExceeded("different tokens", different, settings.vocabulary_limit, "cut the utterance")

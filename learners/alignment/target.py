@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from galloon.learners.alignment.costs import costs_across
 from galloon.learners.alignment.sequences import tokens_of
 from galloon.learners.alignment.settings import DEFAULT_SETTINGS, AlignmentSettings, Unit
+from galloon.learners.errors import BudgetExceeded
 from galloon.learners.kernels.target import place_target
 from galloon.learners.scoring.normalizers import Normalizer
 from galloon.learners.scoring.normalizers import normalizer as named
@@ -51,6 +52,8 @@ def align_target(
         true_tokens = tokens_of([Word(word) for word in target.split()], unit, rule).tokens
     else:
         true_tokens = tuple(target)
+    if len(true_tokens) > settings.slot_limit:
+        raise BudgetExceeded("target tokens", len(true_tokens), settings.slot_limit, "cut the utterance")
     ids = {text: i for i, text in enumerate(network.vocabulary)}
     for token in true_tokens:
         ids.setdefault(token, len(ids))

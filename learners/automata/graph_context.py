@@ -162,6 +162,14 @@ class GraphContext:
         """How many transitions of A each transition of this path of A' adds to the path of A."""
         return self.emits[edges]
 
+    def edge_marginals(self, flows: FloatArray) -> FloatArray:
+        """The probability that a path uses each transition of A."""
+        used = np.zeros(self.expert.edge_count)
+        for back in range(1, int(self.emits.max(initial=0)) + 1):
+            emitting = self.emits >= back
+            used += np.bincount(self.windows[emitting, -back], weights=flows[emitting], minlength=used.size)
+        return used
+
     def entering(self, edges: IntArray) -> tuple[IntArray, IndexArray]:
         first, entering = self._entering
         states = self.targets[edges]

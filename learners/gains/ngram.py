@@ -6,6 +6,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from galloon.learners.errors import InvalidInput
 from galloon.learners.gains.count_gain import CountGain
 
 
@@ -17,6 +18,8 @@ class NgramGain(CountGain):
     count_nulls: bool = False
 
     def __post_init__(self) -> None:
+        if self.order < 1:
+            raise InvalidInput(f"order: {self.order} is not at least 1")
         self._check()
 
     @property

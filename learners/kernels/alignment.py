@@ -7,7 +7,7 @@ finds the least sum over all slots by a dynamic programme in as many dimensions 
 against the profile of the others until nothing gets cheaper. Costs are whole numbers: ties are exact.
 
 Letters: k sequences; `tokens` int32, all sequences one after the other; `starts` int64 of length k+1;
-`weights` int64; `costs` int64 of all token pairs (row and column 0: null, the gap cost everywhere).
+`weights` int64; `costs` int32 of all token pairs (row and column 0: null, the gap cost everywhere).
 An alignment is int32, slots x k: the position within its sequence of the token in that slot, or -1.
 """
 
@@ -20,13 +20,13 @@ TIMED_TOKENS = 2048  # beyond, the matrix of all pairs of timed tokens would gro
 
 
 @njit(cache=True, nogil=True)
-def align_sequences(tokens, starts, weights, costs, times, time_cost, exact_steps, passes, band):
+def align_sequences(tokens, starts, weights, costs, times, time_cost, exact_steps, passes, band, effort):
     """Slots from sequences: what all share at both ends, and between them the best affordable alignment.
 
     Sequences that all begin (or end) with the same token have an optimal alignment with these tokens in one
     slot: moving them there makes no pair of sequences dearer. times: float64, midpoint and half length of
     each token, NaN where unknown; time_cost: what two tokens cost on top that lie apart; 0: times are empty.
-    exact_steps: cells times moves up to which the alignment is exact.
+    exact_steps: cells times moves up to which the alignment is exact. effort: bounds the work beyond.
     """
     k = weights.shape[0]
     shortest = starts[1] - starts[0]
@@ -62,7 +62,7 @@ def align_sequences(tokens, starts, weights, costs, times, time_cost, exact_step
     elif steps <= exact_steps and k <= EXACT_SEQUENCES:
         found = exact_alignment(inner, inner_starts, weights, inner_costs)
     else:
-        found = profile_alignment(inner, inner_starts, weights, inner_costs, passes, band)
+        found = profile_alignment(inner, inner_starts, weights, inner_costs, passes, band, effort)
 
     slots = found.shape[0]
     alignment = np.full((head + slots + tail, k), ABSENT, dtype=np.int32)
@@ -87,7 +87,7 @@ def exact_alignment(tokens, starts, weights, costs):
     for i in range(k - 2, -1, -1):
         strides[i] = strides[i + 1] * (lengths[i + 1] + 1)
     cells = strides[0] * (lengths[0] + 1)
-    gap = costs[0, costs.shape[0] - 1]
+    gap = np.int64(costs[0, costs.shape[0] - 1])
 
     back = np.zeros(full + 1, dtype=np.int64)  # how far back a step of these sequences leads
     gaps = np.zeros(full + 1, dtype=np.int64)
@@ -158,17 +158,23 @@ def exact_alignment(tokens, starts, weights, costs):
 
 
 @njit(cache=True, nogil=True)
-def profile_alignment(tokens, starts, weights, costs, passes, band):
-    """Joins the sequences one by one, the most central first, then refines, at most `passes` times."""
+def profile_alignment(tokens, starts, weights, costs, passes, band, effort):
+    """Joins the sequences one by one, the most central first, then refines, at most `passes` times.
+
+    effort: cells times sequences over all joinings, at most. It is kept by a widest band.
+    """
     k = weights.shape[0]
-    order = central_order(tokens, starts, weights, costs)
+    longest = (starts[1:] - starts[:-1]).max()
+    rows = longest * k * (1.0 + passes) * k
+    widest = max(band, np.int64(effort / (2.0 * rows + 1.0)))
+    order = central_order(tokens, starts, weights, costs, band, widest)
     members = np.zeros(k, dtype=np.bool_)
     alignment = np.full((starts[order[0] + 1] - starts[order[0]], k), ABSENT, dtype=np.int32)
     for slot in range(alignment.shape[0]):
         alignment[slot, order[0]] = slot
     members[order[0]] = True
     for i in order[1:]:
-        alignment, _ = join(alignment, members, i, tokens, starts, weights, costs, band)
+        alignment, _ = join(alignment, members, i, tokens, starts, weights, costs, band, widest)
         members[i] = True
     version = 0
     # The version of the alignment against which each sequence was placed last: no need to try again.
@@ -181,7 +187,7 @@ def profile_alignment(tokens, starts, weights, costs, passes, band):
                 continue
             members[i] = False
             rest = occupied_slots(alignment, members)
-            candidate, cost = join(rest, members, i, tokens, starts, weights, costs, band)
+            candidate, cost = join(rest, members, i, tokens, starts, weights, costs, band, widest)
             if cost < cost_of_one(alignment, i, tokens, starts, weights, costs):
                 alignment = candidate
                 version += 1
@@ -193,18 +199,19 @@ def profile_alignment(tokens, starts, weights, costs, passes, band):
 
 
 @njit(cache=True, nogil=True)
-def join(profile, members, newcomer, tokens, starts, weights, costs, band):
+def join(profile, members, newcomer, tokens, starts, weights, costs, band, widest):
     """Aligns one sequence to the profile of others: the best place for all of its tokens at once.
 
     profile: an alignment of which only the columns in `members` (bool) count. Returns the new alignment,
     with the newcomer's column filled, and the cost of the newcomer against the members. Cells further than
-    `band` off the diagonal are left out; the band is doubled until no path outside could be better.
+    `band` off the diagonal are left out; the band is doubled until no path outside could be better, or it
+    is `widest`.
     """
     k = weights.shape[0]
     m = profile.shape[0]
     n = starts[newcomer + 1] - starts[newcomer]
     mine = tokens[starts[newcomer] : starts[newcomer + 1]]
-    gap = costs[0, costs.shape[0] - 1]
+    gap = np.int64(costs[0, costs.shape[0] - 1])
 
     # What stands in each slot, equal tokens together; null counts as a token. All costs are without the
     # weight of the newcomer, which is a common factor.
@@ -233,7 +240,7 @@ def join(profile, members, newcomer, tokens, starts, weights, costs, band):
 
     # Row a is slot a of the profile, column b token b; the band holds the columns a + low to a + high.
     far = np.int64(1) << 60
-    half = min(max(band, 1), max(m, n))
+    half = max(band, 1)
     while True:
         low = min(0, n - m) - half
         high = max(0, n - m) + half
@@ -270,9 +277,9 @@ def join(profile, members, newcomer, tokens, starts, weights, costs, band):
                 came[a, b - a - low if shifted else b] = step
         cost = row[n + 1]
         # A path that leaves the band has more than `half` tokens beyond the balance in slots of their own.
-        if not shifted or cost <= alone * half:
+        if not shifted or cost <= alone * half or half >= widest:
             break
-        half = min(2 * half, max(m, n))
+        half = min(2 * half, widest)
 
     slots = 0
     a, b = m, n
@@ -297,14 +304,14 @@ def join(profile, members, newcomer, tokens, starts, weights, costs, band):
 
 
 @njit(cache=True, nogil=True)
-def central_order(tokens, starts, weights, costs):
+def central_order(tokens, starts, weights, costs, band, widest):
     """The sequence of least total cost to the others, then the rest by their cost against it."""
     k = weights.shape[0]
     distances = np.zeros((k, k), dtype=np.int64)
     for i in range(k):
         for j in range(i):
             distances[i, j] = pair_distance(
-                tokens[starts[i] : starts[i + 1]], tokens[starts[j] : starts[j + 1]], costs
+                tokens[starts[i] : starts[i + 1]], tokens[starts[j] : starts[j + 1]], costs, band, widest
             )
             distances[j, i] = distances[i, j]
     centre = 0
@@ -327,25 +334,37 @@ def central_order(tokens, starts, weights, costs):
 
 
 @njit(cache=True, nogil=True)
-def pair_distance(a, b, costs):
-    """The least cost of aligning two sequences."""
-    gap = costs[0, costs.shape[0] - 1]
+def pair_distance(a, b, costs, band, widest):
+    """The least cost of aligning two sequences, exact unless the band would have to be wider than `widest`."""
+    gap = np.int64(costs[0, costs.shape[0] - 1])
     low, a_end, b_end = 0, a.shape[0], b.shape[0]
     while low < a_end and low < b_end and a[low] == b[low]:
         low += 1
     while a_end > low and b_end > low and a[a_end - 1] == b[b_end - 1]:
         a_end -= 1
         b_end -= 1
-    row = np.arange(b_end - low + 1) * gap
-    for i in range(low, a_end):
-        corner = row[0]
-        row[0] += gap
-        for j in range(low, b_end):
-            c = j - low + 1
-            least = min(row[c] + gap, row[c - 1] + gap, corner + costs[a[i], b[j]])
-            corner = row[c]
-            row[c] = least
-    return row[b_end - low]
+    m, n = a_end - low, b_end - low
+    far = np.int64(1) << 60
+    half = band
+    while True:
+        left, right = min(0, n - m) - half, max(0, n - m) + half
+        row = np.full(n + 2, far, dtype=np.int64)  # row[j + 1] belongs to column j
+        for j in range(min(n, right) + 1):
+            row[j + 1] = j * gap
+        for i in range(1, m + 1):
+            first, last = max(0, i + left), min(n, i + right)
+            corner = row[first]
+            row[first] = far
+            for j in range(first, last + 1):
+                least = min(row[j + 1] + gap, row[j] + gap)
+                if j > 0:
+                    least = min(least, corner + costs[a[low + i - 1], b[low + j - 1]])
+                corner = row[j + 1]
+                row[j + 1] = least
+        # A path that leaves the band has more than `half` gaps beyond the difference of the lengths.
+        if row[n + 1] <= gap * half or half >= min(widest, max(m, n)):
+            return row[n + 1]
+        half = min(2 * half, widest)
 
 
 @njit(cache=True, nogil=True)
@@ -388,7 +407,7 @@ def timed_costs(tokens, times, costs, time_cost):
     unknown (NaN) nothing is added, for then no comparison holds.
     """
     n = tokens.shape[0]
-    result = np.zeros((n + 1, n + 1), dtype=np.int64)
+    result = np.zeros((n + 1, n + 1), dtype=np.int32)
     result[0, 1:] = costs[0, costs.shape[0] - 1]
     result[1:, 0] = costs[0, costs.shape[0] - 1]
     for a in range(n):
@@ -399,7 +418,7 @@ def timed_costs(tokens, times, costs, time_cost):
             if distance >= reach:
                 cost += time_cost
             elif distance > 0.0:
-                cost += np.int64(time_cost * distance / reach + 0.5)
+                cost += np.int32(time_cost * distance / reach + 0.5)
             result[a + 1, b + 1] = cost
             result[b + 1, a + 1] = cost
     return result
@@ -417,6 +436,6 @@ def warm_up() -> None:
     tokens = np.array([1, 2, 2, 1], dtype=np.int32)
     starts = np.array([0, 2, 3, 4], dtype=np.int64)
     weights = np.ones(3, dtype=np.int64)
-    costs = np.array([[0, 1, 1], [1, 0, 2], [1, 2, 0]], dtype=np.int64)
+    costs = np.array([[0, 1, 1], [1, 0, 2], [1, 2, 0]], dtype=np.int32)
     for exact_steps in (0.0, 1e6):
-        align_sequences(tokens, starts, weights, costs, np.zeros((4, 2)), 1, exact_steps, 2, 1)
+        align_sequences(tokens, starts, weights, costs, np.zeros((4, 2)), 1, exact_steps, 2, 1, 1e6)

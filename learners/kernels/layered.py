@@ -38,7 +38,7 @@ def push(w, offsets, sources, drops, q):
     for j in range(layer_count):
         state_offsets[j + 1] = state_offsets[j] + sources[j]
     scale = np.empty(state_offsets[layer_count])
-    if _is_tame(highest, lowest, offsets, sources, drops):
+    if _is_tame(highest, lowest, sources, drops):
         distance = _backward(w, offsets, sources, drops, state_offsets, highest, q, scale)
     else:
         distance = _backward_in_logs(w, offsets, sources, drops, state_offsets, q, scale)
@@ -47,7 +47,7 @@ def push(w, offsets, sources, drops, q):
 
 
 @njit(cache=True, nogil=True)
-def _is_tame(highest, lowest, offsets, sources, drops):
+def _is_tame(highest, lowest, sources, drops):
     """Whether no sum of weights, scaled by its layer's largest, can underflow.
 
     Two states of a layer meet again once the experts that tell them apart are forgotten, after at most as

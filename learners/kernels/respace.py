@@ -8,6 +8,9 @@ import numpy as np
 from numba import njit
 
 
+LONGEST_GLUED = 512  # characters; comparing takes the square of it
+
+
 @njit(cache=True, nogil=True)
 def split_glued(tokens, codes, starts, likeness_percent, longest):
     """Returns (first, last, origin), each slots x experts; origin is -1 where nothing changes.
@@ -36,7 +39,7 @@ def split_glued(tokens, codes, starts, likeness_percent, longest):
             while high < m and tokens[high, j] == 0 and high - i < longest:
                 high += 1
             free = i + 1
-            if high - low < 2:
+            if high - low < 2 or starts[tokens[i, j] + 1] - starts[tokens[i, j]] > LONGEST_GLUED:
                 continue
             for slot in range(max(known, low), high):
                 others[slot] = _most_frequent(tokens, slot, j)

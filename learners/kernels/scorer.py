@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 
 from galloon.learners.kernels.bounded_table import EVICTED, FREE, claim, find
-from galloon.learners.kernels.language import END, START, add_sequence, add_spelling, add_symbol, count_of
+from galloon.learners.kernels.language import END, START, add_spelling, add_symbol, count_of
 from galloon.learners.kernels.offer_features import (
     CLASSED_CODES,
     CORES,
@@ -72,8 +72,10 @@ def _score(table, sheet, count, rows, chances):
         for n in range(sheet.ends[o], sheet.ends[o + 1]):
             template, value = sheet.templates[n], sheet.values[n]
             if template == VOTES:
+                rows[n] = -1
                 for k in range(columns):
                     chances[o, k] += VOTE_WEIGHT * value
+                continue
             row = find(table.keys, feature_key(template, sheet.a[n], sheet.b[n]))
             rows[n] = row
             if row >= 0:
@@ -170,7 +172,7 @@ def _step(table, sheet, count, rows, slopes):
     columns = table.rates.shape[0]
     total = sheet.ends[count]
     for n in range(total):
-        if rows[n] < 0:
+        if rows[n] < 0 and sheet.templates[n] != VOTES:
             key = feature_key(sheet.templates[n], sheet.a[n], sheet.b[n])
             row, came = claim(table.keys, table.squares, key)
             if came == FREE:
@@ -217,18 +219,19 @@ def read_text(language, used, classes, codes, starts, hashes, tokens):
     symbols[-1] = END
     for i in range(tokens.shape[0]):
         symbols[i + 1] = hashes[tokens[i]]
-    if language.letter_order > 0:
-        core = np.empty(1, dtype=np.uint64)
-        for token in tokens:
-            start, end = starts[token], starts[token + 1]
+    core = np.empty(1, dtype=np.uint64)
+    for i in range(tokens.shape[0]):
+        start, end = starts[tokens[i]], starts[tokens[i] + 1]
+        if language.letter_order > 0:
             # Letters are learned from different words, not from running text: rare words are what is spelled.
-            if count_of(language.keys, language.counts, WORDS, hashes[token]) == 0:
+            if count_of(language.keys, language.counts, WORDS, symbols[i + 1]) == 0:
                 add_spelling(
                     language.keys, language.counts, used, LETTERS, language.letter_order, codes, start, end
                 )
             core[0], _ = core_hash(codes, start, end, classes)
             add_symbol(language.keys, language.counts, used, CORES, 1, core, 0)
-    add_sequence(language.keys, language.counts, used, WORDS, language.order, symbols)
+        add_symbol(language.keys, language.counts, used, WORDS, language.order, symbols, i + 1)
+    add_symbol(language.keys, language.counts, used, WORDS, language.order, symbols, tokens.shape[0] + 1)
 
 
 def warm_up() -> None:

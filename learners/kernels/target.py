@@ -16,7 +16,7 @@ UNPLACED = -1
 def place_target(slots, target, costs, gap):
     """Returns (places, edits).
 
-    slots: int32, slots x experts, token numbers with 0 for null. target: int32, the true tokens. costs: int64,
+    slots: int32, slots x experts, token numbers with 0 for null. target: int32, the true tokens. costs: int32,
     of each token of the slots against each true token, by its position. gap: the cost of null. places[b] is
     the slot of true token b, or -1 if it falls between slots. edits: the errors of the best choice in
     every slot.
@@ -31,14 +31,12 @@ def place_target(slots, target, costs, gap):
         skip[slot] = gap * filled + (EDIT if filled == r and r > 0 else 0)
     between = gap * r + EDIT
 
-    best = np.empty((m + 1, n + 1), dtype=np.int64)
+    best = np.arange(n + 1) * between  # of the row above, then of this row
     came = np.zeros((m + 1, n + 1), dtype=np.uint8)
-    best[0, 0] = 0
-    for b in range(1, n + 1):
-        best[0, b] = b * between
-        came[0, b] = 3
+    came[0, 1:] = 3
     for a in range(1, m + 1):
-        best[a, 0] = best[a - 1, 0] + skip[a - 1]
+        corner = best[0]
+        best[0] += skip[a - 1]
         came[a, 0] = 2
         for b in range(1, n + 1):
             unlike = np.int64(0)
@@ -46,15 +44,16 @@ def place_target(slots, target, costs, gap):
             for j in range(r):
                 unlike += costs[slots[a - 1, j], b - 1]
                 offered |= slots[a - 1, j] == target[b - 1]
-            least = best[a - 1, b - 1] + unlike + (0 if offered else EDIT)
+            least = corner + unlike + (0 if offered else EDIT)
             step = 1
-            if best[a - 1, b] + skip[a - 1] < least:
-                least = best[a - 1, b] + skip[a - 1]
+            if best[b] + skip[a - 1] < least:
+                least = best[b] + skip[a - 1]
                 step = 2
-            if best[a, b - 1] + between < least:
-                least = best[a, b - 1] + between
+            if best[b - 1] + between < least:
+                least = best[b - 1] + between
                 step = 3
-            best[a, b] = least
+            corner = best[b]
+            best[b] = least
             came[a, b] = step
 
     places = np.full(n, UNPLACED, dtype=np.int32)
@@ -65,10 +64,10 @@ def place_target(slots, target, costs, gap):
             places[b - 1] = a - 1
         a -= step != 3
         b -= step != 2
-    return places, best[m, n] // EDIT
+    return places, best[n] // EDIT
 
 
 def warm_up() -> None:
     slots = np.array([[1, 0], [2, 2]], dtype=np.int32)
-    costs = np.array([[1, 1], [0, 2], [2, 0]], dtype=np.int64)
+    costs = np.array([[1, 1], [0, 2], [2, 0]], dtype=np.int32)
     place_target(slots, np.array([1, 2], dtype=np.int32), costs, 1)

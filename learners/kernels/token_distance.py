@@ -8,7 +8,8 @@ whatever the order of addition.
 Letters: `codes` int32, the characters of all tokens one after the other, numbered below `alphabet_size`;
 `starts` int64, token v is codes[starts[v]:starts[v+1]]; token 0 is null and empty. `gap`: the cost of a token
 against null. `unlike`: lowest and highest cost of two different tokens; the edit distance over the longer
-length leads from one to the other.
+length leads from one to the other. Of a longer token only the first 64 characters are looked at: that bounds
+the time that a hostile token can take, and words are shorter.
 """
 
 import numpy as np
@@ -19,9 +20,9 @@ WORD_BITS = 64
 
 @njit(cache=True, nogil=True)
 def token_costs(codes, starts, alphabet_size, gap, unlike):
-    """The cost of every pair of tokens facing each other: int64, symmetric, zero on the diagonal."""
+    """The cost of every pair of tokens facing each other: int32, symmetric, zero on the diagonal."""
     size = starts.shape[0] - 1
-    costs = np.zeros((size, size), dtype=np.int64)
+    costs = np.zeros((size, size), dtype=np.int32)
     places = np.zeros(alphabet_size, dtype=np.uint64)
     for a in range(1, size):
         costs[0, a] = gap
@@ -41,7 +42,7 @@ def cross_costs(codes, starts, alphabet_size, gap, unlike, rows):
     Equal tokens on both sides cost nothing; the others hold no null.
     """
     size = starts.shape[0] - 1
-    costs = np.zeros((rows, size - rows), dtype=np.int64)
+    costs = np.zeros((rows, size - rows), dtype=np.int32)
     places = np.zeros(alphabet_size, dtype=np.uint64)
     costs[0, :] = gap
     for b in range(rows, size):
@@ -56,27 +57,23 @@ def cross_costs(codes, starts, alphabet_size, gap, unlike, rows):
 @njit(cache=True, nogil=True)
 def _cost(places, codes, starts, a, b, unlike):
     """The cost of a, whose characters are marked, against b."""
-    length, other = starts[a + 1] - starts[a], starts[b + 1] - starts[b]
+    length, other = min(starts[a + 1] - starts[a], WORD_BITS), min(starts[b + 1] - starts[b], WORD_BITS)
     longest = max(length, other)
-    if length <= WORD_BITS:
-        edits = _edits_in_a_word(places, length, codes, starts[b], starts[b + 1])
-    else:
-        edits = _edits(codes, starts[a], starts[a + 1], starts[b], starts[b + 1])
+    edits = _edits(places, length, codes, starts[b], starts[b] + other)
     # Rounded half up; longest is positive, for only null is empty.
     return unlike[0] + (2 * (unlike[1] - unlike[0]) * edits + longest) // (2 * longest)
 
 
 @njit(cache=True, nogil=True)
 def _mark(places, codes, starts, a):
-    """Sets for each character of a short token the bits of its places."""
-    if starts[a + 1] - starts[a] <= WORD_BITS:
-        for i in range(starts[a], starts[a + 1]):
-            places[codes[i]] |= np.uint64(1) << np.uint64(i - starts[a])
+    """Sets for each character of a token the bits of its places."""
+    for i in range(starts[a], min(starts[a + 1], starts[a] + WORD_BITS)):
+        places[codes[i]] |= np.uint64(1) << np.uint64(i - starts[a])
 
 
 @njit(cache=True, nogil=True)
 def _unmark(places, codes, starts, a):
-    for i in range(starts[a], starts[a + 1]):
+    for i in range(starts[a], min(starts[a + 1], starts[a] + WORD_BITS)):
         places[codes[i]] = np.uint64(0)
 
 
@@ -91,7 +88,7 @@ def _same(codes, starts, a, b):
 
 
 @njit(cache=True, nogil=True)
-def _edits_in_a_word(places, length, codes, start, end):
+def _edits(places, length, codes, start, end):
     """Edit distance of the token whose characters' places are given and codes[start:end]."""
     one = np.uint64(1)
     rising = ~np.uint64(0)  # bit i: the next row is one more than row i
@@ -113,21 +110,6 @@ def _edits_in_a_word(places, length, codes, start, end):
         rising = right_down | ~(diagonal | right_up)
         falling = right_up & diagonal
     return distance
-
-
-@njit(cache=True, nogil=True)
-def _edits(codes, a_start, a_end, b_start, b_end):
-    """Edit distance by the plain row by row programme, for tokens longer than a machine word."""
-    row = np.arange(b_end - b_start + 1)
-    for i in range(a_start, a_end):
-        corner = row[0]
-        row[0] += 1
-        for j in range(b_start, b_end):
-            k = j - b_start + 1
-            best = min(row[k] + 1, row[k - 1] + 1, corner + (codes[i] != codes[j]))
-            corner = row[k]
-            row[k] = best
-    return row[b_end - b_start]
 
 
 def warm_up() -> None:

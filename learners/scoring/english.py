@@ -14,7 +14,7 @@ from galloon.learners.scoring import english_rules as rules
 from galloon.learners.scoring.spoken_numbers import numbers_as_digits
 
 Span = tuple[str, int, int]  # a token, the first and the last word that it was made from
-CACHED_WORDS = 1 << 16
+CACHED_WORDS, CACHED_CHARACTERS = 1 << 15, 64
 _OPENING, _CLOSING = "[<(", "]>)"
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d)")
 _ORDINAL_OR_NUMBER = re.compile(r"[$£€]?\d+(?:\.\d+)?(?:st|nd|rd|th|s|%)?")
@@ -27,7 +27,7 @@ def rewrite_english(tokens: Sequence[Span]) -> Sequence[Span]:
     plain = [
         (part, first, last)
         for token, first, last in _without_asides(tokens)
-        for part in _canonical(token)
+        for part in (_cached if len(token) <= CACHED_CHARACTERS else _canonical)(token)
         if part not in rules.FILLERS
     ]
     return numbers_as_digits(plain)
@@ -50,7 +50,6 @@ def _without_asides(tokens: Sequence[Span]) -> list[Span]:
     return kept
 
 
-@lru_cache(maxsize=CACHED_WORDS)
 def _canonical(token: str) -> tuple[str, ...]:
     whole = rules.CONTRACTIONS.get(token) or rules.CONTRACTIONS.get(token.strip('.,;:!?"'))
     if whole:
@@ -102,3 +101,4 @@ def _spellings() -> dict[str, str]:
 
 
 _SPELLINGS = _spellings()
+_cached = lru_cache(maxsize=CACHED_WORDS)(_canonical)

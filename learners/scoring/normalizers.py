@@ -16,7 +16,7 @@ from galloon.learners.errors import InvalidInput
 from galloon.learners.scoring.english import rewrite_english
 
 NAMES = ("none", "basic", "basic-speech", "english")
-CACHED_WORDS = 1 << 16
+CACHED_WORDS, CACHED_CHARACTERS = 1 << 15, 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,17 +77,27 @@ def _basic_text(text: str) -> str:
     return unicodedata.normalize("NFKC", composed)
 
 
-@lru_cache(maxsize=CACHED_WORDS)
+def _remembered(split: Callable[[str], tuple[str, ...]]) -> Callable[[str], tuple[str, ...]]:
+    """The same function with a memory of bounded size: long words, which are no words, are not kept."""
+    cached = lru_cache(maxsize=CACHED_WORDS)(split)
+
+    def remembering(word: str) -> tuple[str, ...]:
+        return cached(word) if len(word) <= CACHED_CHARACTERS else split(word)
+
+    return remembering
+
+
+@_remembered
 def _split_none(word: str) -> tuple[str, ...]:
     return tuple(word.split())
 
 
-@lru_cache(maxsize=CACHED_WORDS)
+@_remembered
 def _split_basic(word: str) -> tuple[str, ...]:
     return tuple(_basic_text(word).split())
 
 
-@lru_cache(maxsize=CACHED_WORDS)
+@_remembered
 def _split_speech(word: str) -> tuple[str, ...]:
     return tuple(_NOT_SPEECH.sub(" ", _basic_text(word)).split())
 

@@ -1,0 +1,57 @@
+"""How high a number is among its own: quantile buckets of a sliding sample, one a column.
+
+No two engines' confidences mean the same, so each is compared with that engine's own recent ones only.
+`note` puts numbers into a column's ring and, every `REFRESH` of them, finds the bucket borders anew;
+`buckets_of` places numbers between the borders.
+
+Letters: `ring` float64 columns x RING; `seen` int64 columns, how many each has had; `borders` float64 columns
+x (BUCKETS - 1), infinite until the first refresh.
+"""
+
+import numpy as np
+from numba import njit
+
+RING = 512
+REFRESH = 32
+BUCKETS = 7
+NONE, EARLY = -1, BUCKETS  # no number given; too few seen to compare with
+
+
+@njit(cache=True, nogil=True)
+def note(ring, seen, borders, numbers):
+    """Take in numbers, rows x columns; NaN is no number."""
+    for i in range(numbers.shape[0]):
+        for j in range(numbers.shape[1]):
+            if np.isnan(numbers[i, j]):
+                continue
+            ring[j, seen[j] % RING] = numbers[i, j]
+            seen[j] += 1
+            if seen[j] % REFRESH == 0:
+                held = np.sort(ring[j, : min(seen[j], RING)])
+                for b in range(1, BUCKETS):
+                    borders[j, b - 1] = held[b * held.shape[0] // BUCKETS]
+
+
+@njit(cache=True, nogil=True)
+def buckets_of(seen, borders, numbers):
+    """The bucket of each number: 0 lowest, BUCKETS - 1 highest, NONE or EARLY."""
+    found = np.full(numbers.shape, NONE, dtype=np.int8)
+    for i in range(numbers.shape[0]):
+        for j in range(numbers.shape[1]):
+            if np.isnan(numbers[i, j]):
+                continue
+            if seen[j] < REFRESH:
+                found[i, j] = EARLY
+                continue
+            bucket = 0
+            while bucket < BUCKETS - 1 and numbers[i, j] > borders[j, bucket]:
+                bucket += 1
+            found[i, j] = bucket
+    return found
+
+
+def warm_up() -> None:
+    ring, seen, borders = np.zeros((1, RING)), np.zeros(1, dtype=np.int64), np.zeros((1, BUCKETS - 1))
+    numbers = np.zeros((1, 1))
+    note(ring, seen, borders, numbers)
+    buckets_of(seen, borders, numbers)
