@@ -1,4 +1,4 @@
-"""Online error rates: each expert's text and the combined one against the true texts that feedback brings.
+"""Online error rates: every expert, the plain vote and the combination against the true texts of feedback.
 
 A sample, not state: `watch` keeps what was said while there is room, `score` queues it once the truth is
 known, and `count_some` does the counting later, off the path of the utterance. What does not fit is left out.
@@ -8,14 +8,23 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from galloon.learners.alignment import Unit, slot_text
-from galloon.learners.combiner import Feedback, NamedTokens, Observation, TrueText, TrueTokens
+from galloon.daemon.offers import offered
+from galloon.learners.alignment import Unit, majority_vote, slot_text, with_expert
+from galloon.learners.combiner import (
+    Decision,
+    Feedback,
+    NamedTokens,
+    Observation,
+    TrueText,
+    TrueTokens,
+)
 from galloon.learners.scoring.error_rate import ErrorCounts, char_errors, word_errors
 from galloon.learners.scoring.normalizers import normalizer
 from galloon.learners.spec import CombinerSpec
 from galloon.learners.utterance import SlotNetwork
 
 COMBINED = "galloon"
+VOTE = "vote"  # the baseline to beat, counted whether or not the learner has it as an expert
 WATCHED = 64  # rounds whose texts are kept until their feedback comes
 QUEUED = 4096  # rounds that wait to be counted
 
@@ -34,14 +43,15 @@ class Scoreboard:
     def __init__(self, spec: CombinerSpec) -> None:
         self._unit: Unit = "char" if spec.unit == "char" else "word"
         self._normalize = normalizer(spec.normalizer)
-        self._watched: dict[str, tuple[Observation, str]] = {}
-        self._queue: deque[tuple[Observation, str, str]] = deque(maxlen=QUEUED)
+        self._engines, self._derived = spec.experts, spec.derived
+        self._watched: dict[str, tuple[Observation, Decision]] = {}
+        self._queue: deque[tuple[Observation, Decision, str]] = deque(maxlen=QUEUED)
         self.rates: dict[str, Rates] = {}
 
-    def watch(self, utterance_id: str, observation: Observation, combined: str) -> None:
+    def watch(self, utterance_id: str, observation: Observation, decision: Decision) -> None:
         if len(self._watched) >= WATCHED:
             del self._watched[next(iter(self._watched))]
-        self._watched[utterance_id] = (observation, combined)
+        self._watched[utterance_id] = (observation, decision)
 
     def score(self, utterance_id: str, feedback: Feedback) -> None:
         watched = self._watched.pop(utterance_id, None)
@@ -64,9 +74,9 @@ class Scoreboard:
         """Count at most so many of the queued rounds; returns how many there were."""
         counted = 0
         while self._queue and counted < most:
-            observation, combined, truth = self._queue.popleft()
+            observation, decision, truth = self._queue.popleft()
             reference = self._normalize(truth)
-            for name, text in {**self._texts(observation), COMBINED: combined}.items():
+            for name, text in self._texts(observation, decision).items():
                 said = self._normalize(text)
                 known = self.rates.setdefault(name, Rates(ErrorCounts(), ErrorCounts()))
                 known.words += word_errors(reference, said)
@@ -74,15 +84,29 @@ class Scoreboard:
             counted += 1
         return counted
 
-    def _texts(self, observation: Observation) -> Mapping[str, str]:
+    def _texts(self, observation: Observation, decision: Decision) -> Mapping[str, str]:
+        """What each said, in the order in which it is shown: engines, derived experts, the combination."""
         match observation:
-            case SlotNetwork():
-                words = observation.vocabulary
-                return {
-                    name: slot_text([words[token] for token in column], self._unit)
-                    for name, column in zip(observation.experts, observation.tokens.T.tolist(), strict=True)
-                }
             case NamedTokens():
-                return {}  # transitions, not experts
+                engines, derived = {}, {}  # transitions, not experts
+            case SlotNetwork():
+                engines, derived = self._columns(observation), self._derived_texts(decision)
             case _:
-                return {output.name: output.text for output in observation.outputs}
+                engines = {output.name: output.text for output in observation.outputs}
+                derived = self._derived_texts(decision)
+        return {**engines, **derived, COMBINED: decision.text}
+
+    def _derived_texts(self, decision: Decision) -> dict[str, str]:
+        derived = self._columns(offered(decision.tokens, self._derived))
+        if VOTE not in (*self._engines, *self._derived):
+            engines = offered(decision.tokens, self._engines)
+            voted = with_expert(engines, VOTE, majority_vote(engines).tokens)
+            derived[VOTE] = self._columns(voted)[VOTE]
+        return derived
+
+    def _columns(self, network: SlotNetwork) -> dict[str, str]:
+        words = network.vocabulary
+        return {
+            name: slot_text([words[token] for token in column], self._unit)
+            for name, column in zip(network.experts, network.tokens.T.tolist(), strict=True)
+        }

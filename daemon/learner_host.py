@@ -23,6 +23,7 @@ from galloon.daemon.failpoints import reach
 from galloon.daemon.lane import Lane
 from galloon.daemon.limits import Limits
 from galloon.daemon.outcome import settle
+from galloon.daemon.recent import Recent
 from galloon.daemon.rounds import Pending, Rounds
 from galloon.daemon.store import VOID, Entry, Store
 from galloon.learners import state
@@ -68,6 +69,7 @@ class LearnerHost:
         self.experts = (*spec.experts, *spec.derived)
         self.rounds = Rounds(limits.remembered_rounds)
         self.scoreboard = Scoreboard(spec)
+        self.recent = Recent()
         self.seq = 0  # of the last entry
         self.snapshot_seq = 0  # of the last entry that a snapshot covers
         self.snapshot_bytes = 0
@@ -152,7 +154,8 @@ class LearnerHost:
         event = Chose(number, message.id, mark, decision.memory, answer)
         self.rounds.chosen(event, self._clock())
         self._append(event)
-        self.scoreboard.watch(message.id, observation, decision.text)
+        self.scoreboard.watch(message.id, observation, decision)
+        self.recent.chose(message.id, decision)
         self._expire_overdue()
         return answer
 
@@ -243,6 +246,7 @@ class LearnerHost:
             self.broken = error
             raise
         self.scoreboard.score(event.id, feedback)
+        self.recent.learned(event.id, feedback, lesson)
         return self.rounds.learned(event, lesson.gain, partial(_lesson_answer, lesson))
 
     # Snapshots.
