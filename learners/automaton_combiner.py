@@ -30,6 +30,7 @@ from galloon.learners.game import Game, Played
 from galloon.learners.perturbed_leader import PerturbedLeader
 from galloon.learners.protocol import FloatArray, Memory
 from galloon.learners.spec import CombinerSpec
+from galloon.learners.weight_table import WeightTable
 
 STATE_VERSION = 1
 
@@ -76,6 +77,11 @@ class AutomatonCombiner:
 
     def statistics(self) -> Statistics:
         return self.game.statistics()
+
+    def weights(self, most_rows: int) -> WeightTable:
+        """The probability that a path uses each transition."""
+        used = self._edge_probabilities()[:most_rows, None]
+        return WeightTable("transition", self.automaton.names[:most_rows], ("used",), used)
 
     def to_bytes(self) -> bytes:
         meta = {"spec": self.spec.to_json(), "game": self.game.meta()}

@@ -37,6 +37,7 @@ from galloon.learners.perturbed_leader import PerturbedLeader
 from galloon.learners.protocol import FloatArray, IntArray, Memory
 from galloon.learners.spec import CombinerSpec
 from galloon.learners.utterance import SlotNetwork, Utterance
+from galloon.learners.weight_table import WeightTable
 
 STATE_VERSION = 1
 MOST_SLOTS = 4096  # of one utterance; its windows are numbered within the round
@@ -94,6 +95,11 @@ class WindowCombiner:
 
     def statistics(self) -> Statistics:
         return self.game.statistics()
+
+    def weights(self, most_rows: int) -> WeightTable:
+        """The probability of each expert in each slot of a window."""
+        rows = tuple(f"slot {slot + 1}" for slot in range(min(self.spec.window, most_rows)))
+        return WeightTable("slot", rows, self._all_experts, self._offer_probabilities()[: len(rows)])
 
     def to_bytes(self) -> bytes:
         meta = {"spec": self.spec.to_json(), "game": self.game.meta()}
