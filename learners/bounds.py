@@ -28,7 +28,7 @@ def component_hedge_paper(rounds: int, path_length: int, transitions: int, edge_
 
 
 def component_hedge_ensemble(rounds: int, experts: int, slots: int, order: int, edge_bound: float) -> float:
-    """CDCH on an ensemble with n-gram gains, theorem 8, with its second term."""
+    """CDCH on an ensemble with n-gram gains, theorem 7, with its second term."""
     length, log_start = slots - order + 1, order * math.log(experts)
     return math.sqrt(2 * rounds * edge_bound**2 * length**2 * log_start) + edge_bound * length * log_start
 
@@ -79,7 +79,7 @@ def semi_bandit_least_rounds(
 def semi_bandit_ensemble(
     rounds: int, experts: int, slots: int, order: int, edge_bound: float, confidence: float
 ) -> float:
-    """CDSB on an ensemble, corollary 9."""
+    """CDSB on an ensemble, corollary 8."""
     length, context = slots - order + 1, experts**order
     return semi_bandit(
         rounds, length, context * length, context, slots * math.log(experts), edge_bound, confidence
@@ -109,7 +109,7 @@ def com_band_paper(
 
 
 def com_band_ensemble(rounds: int, experts: int, slots: int, order: int, path_bound: float) -> float:
-    """CDCB on an ensemble, corollary 10, simplified: 2 U sqrt(3 T M l ln r)."""
+    """CDCB on an ensemble, corollary 9, simplified: 2 U sqrt(3 T M l ln r)."""
     transitions = experts**order * (slots - order + 1)
     return com_band_paper(
         rounds, slots - order + 1, transitions, slots * math.log(experts), path_bound, experts**-order
@@ -117,7 +117,7 @@ def com_band_ensemble(rounds: int, experts: int, slots: int, order: int, path_bo
 
 
 def exp3_paths(rounds: int, log_paths: float, path_bound: float) -> float:
-    """EXP3-AG in its loss form, theorem 15: U sqrt(2 T N ln N), but never more than U T."""
+    """EXP3-AG in its loss form, theorem 12: U sqrt(2 T N ln N), but never more than U T."""
     worst = path_bound * rounds
     if log_paths > 300 or worst == 0:
         return worst
@@ -125,6 +125,6 @@ def exp3_paths(rounds: int, log_paths: float, path_bound: float) -> float:
 
 
 def exp3_lower_bound(rounds: int, log_paths: float, path_bound: float) -> float:
-    """No algorithm does better for arbitrary gains, theorem 16: U min(sqrt(T N), T) / 20."""
+    """No algorithm does better for arbitrary gains, theorem 13: U min(sqrt(T N), T) / 20."""
     paths = math.exp(min(log_paths, 300))
     return path_bound * min(math.sqrt(rounds * paths), rounds) / 20

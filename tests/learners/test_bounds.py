@@ -52,7 +52,7 @@ def test_com_band_needs_no_eigenvalue():
 
 
 def test_smallest_eigenvalue_of_an_ensemble_is_one_over_r_to_the_n():
-    """What makes the bracket of corollary 10 equal to 3, checked by building the matrix."""
+    """What makes the bracket of corollary 9 equal to 3, checked by building the matrix."""
     context = context_automaton(Ensemble(2, 4), Reach(2, 2))
     paths = np.zeros((16, context.transition_count))
     for row, path in enumerate(Ensemble(2, 4).paths()):
