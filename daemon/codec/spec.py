@@ -40,7 +40,7 @@ def spec_from_wire(message: wire.LearnerSpec, limits: Limits, field: str) -> Com
     check(limits, "experts", len(message.experts), f"{field}.experts")
     check(limits, "slots", message.window, f"{field}.window")
     try:
-        return CombinerSpec(
+        spec = CombinerSpec(
             experts=tuple(message.experts),
             algorithm=_named(ALGORITHMS, message.algorithm, f"{field}.algorithm"),
             gain=_gain_from_wire(message.gain),
@@ -58,8 +58,12 @@ def spec_from_wire(message: wire.LearnerSpec, limits: Limits, field: str) -> Com
             seed=message.seed,
             options=dict(message.options),
         )
+        spec.to_json()
     except InvalidInput as error:
-        raise Invalid(str(error), f"{field}.{str(error).partition(':')[0]}") from error
+        raise Invalid(f"{field}.{error}", f"{field}.{str(error).partition(':')[0]}") from error
+    except ValueError as error:
+        raise Invalid(f"{field}: every number must be finite", field) from error
+    return spec
 
 
 def spec_to_wire(spec: CombinerSpec) -> wire.LearnerSpec:

@@ -1,0 +1,185 @@
+"""The store on its own: order, grouping, a full disk, damage, formats, the lock."""
+
+import asyncio
+import sqlite3
+
+import pytest
+from galloon.daemon.errors import StoreDamaged, StoreFailed, StoreFull, StoreLocked, StoreTooNew
+from galloon.daemon.sqlite_store import SqliteStore
+from galloon.daemon.store import VOID, Entry
+
+
+def opened(path):
+    return SqliteStore(path, 0.001, 1 << 20)
+
+
+class Written:
+    """Collects the fates of entries."""
+
+    def __init__(self):
+        self.fates, self.changed = [], asyncio.Event()
+
+    def __call__(self, error):
+        self.fates.append(error)
+        self.changed.set()
+
+    async def wait(self, count):
+        while len(self.fates) < count:
+            self.changed.clear()
+            await self.changed.wait()
+
+
+async def test_entries_come_back_in_order(tmp_path):
+    """Many entries, few commits, all there after reopening."""
+    store, written = opened(tmp_path), Written()
+    store.start(lambda seconds, entries: None, pytest.fail)
+    key = await store.create("a", "{}", None)
+    for seq in range(1, 201):
+        store.append(Entry(key, seq, 1, b"x" * seq, written if seq % 10 == 0 else None))
+    await written.wait(20)
+    assert written.fates == [None] * 20
+    assert store.figures.commits < 100
+    assert await store.save_snapshot(key, 150, b"snapshot") == 150
+    await store.close()
+    store = opened(tmp_path)
+    (learner,) = store.learners()
+    assert (learner.name, learner.seq, learner.snapshot) == ("a", 150, b"snapshot")
+    assert [(e.seq, len(e.body)) for e in store.journal(key, 150)] == [(seq, seq) for seq in range(151, 201)]
+    store.start(lambda seconds, entries: None, pytest.fail)
+    await store.close()
+
+
+async def test_a_full_disk_refuses_what_waits_keeps_the_rest_and_heals(tmp_path):
+    """Feedback is refused and leaves a void entry; choices are written when space returns; no gap remains."""
+    store, written = opened(tmp_path), Written()
+    store.start(lambda seconds, entries: None, pytest.fail)
+    key = await store.create("a", "{}", None)
+    pages = store._database.execute("PRAGMA page_count").fetchone()[0]
+    store._database.execute(f"PRAGMA max_page_count = {pages}")
+    store.append(Entry(key, 1, 1, bytes(100_000)))
+    store.append(Entry(key, 2, 2, b"feedback", written))
+    await written.wait(1)
+    assert isinstance(written.fates[0], StoreFull)
+    with pytest.raises(StoreFull):
+        await store.create("b", "{}", None)
+    store._database.execute("PRAGMA max_page_count = 1000000")
+    store.append(Entry(key, 3, 2, b"again", written))
+    await written.wait(2)
+    assert written.fates[1] is None
+    await store.close()
+    store = opened(tmp_path)
+    assert [(e.seq, e.kind, len(e.body)) for e in store.journal(key, 0)] == [
+        (1, 1, 100_000),
+        (2, VOID, 0),
+        (3, 2, 5),
+    ]
+    store.start(lambda seconds, entries: None, pytest.fail)
+    await store.close()
+
+
+async def test_after_a_failed_write_nothing_is_acknowledged_any_more(tmp_path):
+    """Any error but a full disk ends the store; it is never tried again in place."""
+    store, written, failures = opened(tmp_path), Written(), []
+    store.start(lambda seconds, entries: None, failures.append)
+    key = await store.create("a", "{}", None)
+    store._database.execute("DROP TABLE journal")
+    store.append(Entry(key, 1, 2, b"feedback", written))
+    store.append(Entry(key, 2, 2, b"feedback", written))
+    await written.wait(2)
+    assert {type(fate) for fate in written.fates} == {StoreFailed}
+    assert isinstance(failures[0], StoreFailed)
+    with pytest.raises(StoreFailed):
+        await store.create("b", "{}", None)
+    await store.close()
+
+
+async def test_a_queue_that_the_disk_cannot_follow_says_so(tmp_path):
+    """There is a number on it, in bytes."""
+    store = SqliteStore(tmp_path, 60.0, 1000)
+    store.start(lambda seconds, entries: None, pytest.fail)
+    key = await store.create("a", "{}", None)
+    assert store.has_room()
+    store.append(Entry(key, 1, 1, bytes(2000)))
+    assert not store.has_room()
+    await store.close()
+
+
+def test_one_daemon_at_a_time(tmp_path):
+    """The lock names who holds the directory."""
+    first = opened(tmp_path)
+    with pytest.raises(StoreLocked, match=r"process \d+"):
+        opened(tmp_path)
+    first._database.close()
+    first._directory.unlock()
+    opened(tmp_path)._database.close()
+
+
+async def _filled(path):
+    store = opened(path)
+    store.start(lambda seconds, entries: None, pytest.fail)
+    key = await store.create("a", "{}", None)
+    for seq in range(1, 51):
+        store.append(Entry(key, seq, 1, bytes([seq]) * 300))
+    await store.close()
+    return key
+
+
+def _changed(path, statement):
+    database = sqlite3.connect(path / "galloon.db")
+    database.execute(statement)
+    database.commit()
+    database.close()
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        ("UPDATE journal SET body = x'00' WHERE seq = 7", "entry 7 .* damaged"),
+        ("UPDATE journal SET kind = 2 WHERE seq = 8", "entry 8 .* damaged"),
+        ("DELETE FROM journal WHERE seq = 9", "entry 9 .* missing"),
+    ],
+)
+async def test_a_damaged_journal_is_refused_by_name(tmp_path, statement, words):
+    """Changed or missing entries stop the start, with the entry and what to do."""
+    key = await _filled(tmp_path)
+    _changed(tmp_path, statement)
+    store = opened(tmp_path)
+    with pytest.raises(StoreDamaged, match=words) as refused:
+        list(store.journal(key, 0))
+    assert "restore" in str(refused.value)
+    store._database.close()
+
+
+async def test_a_file_of_other_bytes_is_refused(tmp_path):
+    """Garbage in place of pages, a foreign database, no database at all."""
+    await _filled(tmp_path)
+    path = tmp_path / "galloon.db"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:8192] + b"\xff" * (len(whole) - 8192))
+    with pytest.raises(StoreDamaged, match="restore"):
+        opened(tmp_path)
+    path.write_bytes(b"not a database, by any measure" * 1000)
+    with pytest.raises(StoreDamaged, match="restore"):
+        opened(tmp_path)
+    path.unlink()
+    foreign = sqlite3.connect(path)
+    foreign.execute("CREATE TABLE cats(name)")
+    foreign.commit()
+    foreign.close()
+    with pytest.raises(StoreDamaged, match="not a store of galloon"):
+        opened(tmp_path)
+
+
+async def test_a_newer_format_is_refused(tmp_path):
+    """With the format found, the format known, and what to do."""
+    await _filled(tmp_path)
+    _changed(tmp_path, "PRAGMA user_version = 99")
+    with pytest.raises(StoreTooNew, match="format 99, this galloon reads up to 1: upgrade galloon"):
+        opened(tmp_path)
+
+
+def test_a_directory_that_cannot_be_used_is_named(tmp_path):
+    """A file where the data directory should be."""
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreFailed, match="data directory"):
+        opened(tmp_path / "file")
