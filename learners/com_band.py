@@ -15,7 +15,7 @@ import numpy as np
 
 from galloon.learners.automata.context import ContextAutomaton
 from galloon.learners.expanded_hedge import log_count
-from galloon.learners.path_learner import Gains, PathLearner
+from galloon.learners.path_learner import Gains, PathLearner, check_bound
 from galloon.learners.product_law import ProductLaw
 from galloon.learners.protocol import BanditFeedback, Feedback, FloatArray, IntArray, Memory, Setting
 from galloon.learners.tuning import Rate
@@ -36,6 +36,7 @@ class ComBand(PathLearner):
         learning_rate: float = 0.0,
         seed: int = 0,
     ) -> None:
+        check_bound(edge_bound, "transition")
         path_bound = edge_bound * context.longest_path
         roughness = 2 * path_bound**2 * context.transition_count
         rate = Rate(log_count(context.path_count), roughness, horizon, learning_rate)

@@ -20,7 +20,7 @@ from galloon.learners.automata.context import ContextAutomaton
 from galloon.learners.automata.ensemble_context import EnsembleContext
 from galloon.learners.errors import InvalidInput
 from galloon.learners.kernels import projection
-from galloon.learners.path_learner import Gains, PathLearner
+from galloon.learners.path_learner import Gains, PathLearner, check_bound
 from galloon.learners.protocol import FloatArray, IntArray, Setting
 from galloon.learners.tuning import Rate
 
@@ -57,6 +57,7 @@ class ComponentHedge(PathLearner):
         learning_rate: float = 0.0,
         seed: int = 0,
     ) -> None:
+        check_bound(edge_bound, "transition")
         if not context.equal_lengths:
             raise InvalidInput("Component Hedge needs paths of equal length: give it the padded automaton")
         start = context.push(np.zeros(context.transition_count)).flows

@@ -21,7 +21,7 @@ from galloon.learners.errors import BoundExceeded, BudgetExceeded, InvalidInput
 from galloon.learners.exp3_tree import check_tree
 from galloon.learners.expanded_hedge import log_count
 from galloon.learners.kernels import trie
-from galloon.learners.path_learner import GAIN_SLACK, STATE_VERSION, checked_rounds
+from galloon.learners.path_learner import GAIN_SLACK, STATE_VERSION, check_bound, checked_rounds
 from galloon.learners.protocol import (
     BanditFeedback,
     Choice,
@@ -55,8 +55,7 @@ class Exp3Paths:
         seed: int = 0,
         node_budget: int = NODE_BUDGET,
     ) -> None:
-        if not path_bound > 0:
-            raise InvalidInput(f"the bound on a path's gain must be positive, got {path_bound}")
+        check_bound(path_bound, "path")
         self.graph = GraphContext(expert.explicit(), Reach(1, 1))
         self.path_bound = path_bound
         self.seed = seed

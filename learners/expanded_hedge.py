@@ -8,7 +8,7 @@ known, U a path's largest gain: better than Component Hedge when l < 4 n.
 import numpy as np
 
 from galloon.learners.automata.context import ContextAutomaton, Pushed
-from galloon.learners.path_learner import Gains, PathLearner
+from galloon.learners.path_learner import Gains, PathLearner, check_bound
 from galloon.learners.protocol import FloatArray, IntArray, Setting
 from galloon.learners.tuning import Rate
 
@@ -28,6 +28,7 @@ class ExpandedHedge(PathLearner):
         learning_rate: float = 0.0,
         seed: int = 0,
     ) -> None:
+        check_bound(edge_bound, "transition")
         path_bound = edge_bound * context.longest_path
         rate = Rate(log_count(context.path_count), path_bound**2 / 8, horizon, learning_rate)
         super().__init__(context, edge_bound, rate, seed)

@@ -5,6 +5,7 @@ become a law (`_law`), what to remember of a choice (`_numbers`) and what feedba
 The law is computed when first asked for and kept until something is learned.
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -50,8 +51,6 @@ class PathLearner(ABC):
     setting: ClassVar[Setting]
 
     def __init__(self, context: ContextAutomaton, edge_bound: float, rate: Rate, seed: int = 0) -> None:
-        if not edge_bound > 0:
-            raise InvalidInput(f"the bound on a transition's gain must be positive, got {edge_bound}")
         self.context = context
         self.edge_bound = edge_bound
         self.path_bound = edge_bound * context.longest_path
@@ -186,6 +185,12 @@ class PathLearner(ABC):
         return feedback
 
 
+def check_bound(bound: float, what: str) -> None:
+    """Refuse a bound on gains that no learning rate can be made of."""
+    if not 0 < bound < math.inf:
+        raise InvalidInput(f"the bound on a {what}'s gain must be positive and finite, got {bound}")
+
+
 def checked_rounds(found: state.State, signature: list[Any]) -> int:
     """The rounds learned, from a state of a learner that was built with this signature."""
     if found.meta.get("signature") != signature:
@@ -202,10 +207,14 @@ def checked_rounds(found: state.State, signature: list[Any]) -> int:
 def _check_gains(gains: FloatArray, count: int, bound: float, what: str) -> None:
     if gains.shape != (count,):
         raise InvalidInput(f"{gains.shape} gains for {count}: one is needed for each {what}")
-    if not np.all(np.isfinite(gains)):
+    if not count:
+        return
+    least, most = gains.min(), gains.max()  # both are NaN where any gain is
+    if least >= 0 and most <= bound * (1 + GAIN_SLACK):
+        return
+    if not (np.isfinite(least) and np.isfinite(most)):
         raise InvalidInput(f"the gain of a {what} is not finite")
-    if gains.size and (gains.min() < 0 or gains.max() > bound * (1 + GAIN_SLACK)):
-        raise BoundExceeded(
-            f"the gain of a {what} is {gains.max() if gains.min() >= 0 else gains.min():.6g}, outside of "
-            f"0 to {bound:.6g}: build the learner with a larger gain bound"
-        )
+    raise BoundExceeded(
+        f"the gain of a {what} is {most if least >= 0 else least:.6g}, outside of 0 to {bound:.6g}: "
+        "build the learner with a larger gain bound"
+    )

@@ -14,7 +14,7 @@ import numpy as np
 from galloon.learners.automata.context import ContextAutomaton
 from galloon.learners.draws import exponentials
 from galloon.learners.errors import InvalidInput
-from galloon.learners.path_learner import Gains, PathLearner
+from galloon.learners.path_learner import Gains, PathLearner, check_bound
 from galloon.learners.protocol import Choice, FloatArray, IntArray, Setting
 from galloon.learners.tuning import Rate
 
@@ -38,6 +38,7 @@ class PerturbedLeader(PathLearner):
         seed: int = 0,
         draws: int = DRAWS,
     ) -> None:
+        check_bound(edge_bound, "transition")
         if not context.equal_lengths:
             raise InvalidInput(
                 "the perturbed leader needs paths of equal length: give it the padded automaton"

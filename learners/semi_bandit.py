@@ -16,7 +16,7 @@ from galloon.learners.covering import cover
 from galloon.learners.draws import uniforms
 from galloon.learners.errors import InvalidInput
 from galloon.learners.expanded_hedge import log_count
-from galloon.learners.path_learner import Gains, PathLearner
+from galloon.learners.path_learner import Gains, PathLearner, check_bound
 from galloon.learners.product_law import ProductLaw
 from galloon.learners.protocol import Feedback, FloatArray, IntArray, Memory, SemiBanditFeedback, Setting
 from galloon.learners.tuning import Rate
@@ -41,6 +41,7 @@ class SemiBandit(PathLearner):
         bias: str = "everywhere",
         confidence: float = 0.05,
     ) -> None:
+        check_bound(edge_bound, "transition")
         if bias not in BIASES:
             raise InvalidInput(f"bias: {bias!r} is not one of {', '.join(BIASES)}")
         if not 0 < confidence < 1:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from galloon.learners import state
 from galloon.learners.automata.context import Reach
 from galloon.learners.automata.expert import Ensemble, ExplicitAutomaton
-from galloon.learners.errors import BudgetExceeded, DamagedState, InvalidInput
+from galloon.learners.errors import BudgetExceeded, DamagedState
 from galloon.learners.exp3_paths import Exp3Paths
 from galloon.learners.kernels import trie
 from galloon.learners.protocol import BanditFeedback
@@ -141,12 +141,6 @@ def test_a_state_with_too_many_ways_out_is_refused():
     )
     with pytest.raises(BudgetExceeded, match="transitions that leave a state"):
         Exp3Paths(wide, 1.0)
-
-
-def test_a_bound_that_is_not_positive_is_refused():
-    for bound in (0.0, -1.0, np.nan):
-        with pytest.raises(InvalidInput, match="positive"):
-            Exp3Paths(Ensemble(2, 2), bound)
 
 
 # Trees from anybody.

@@ -79,6 +79,3 @@ def test_options_are_checked():
     for confidence in (0.0, 1.0, -1.0, np.nan):
         with pytest.raises(InvalidInput, match="confidence"):
             SemiBandit(CONTEXT, BOUND, confidence=confidence)
-    for bound in (0.0, -1.0, np.nan):
-        with pytest.raises(InvalidInput, match="positive"):
-            SemiBandit(CONTEXT, bound)
