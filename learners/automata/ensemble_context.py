@@ -70,27 +70,23 @@ class EnsembleContext:
         return path, float(value)
 
     def context_path(self, path: IntArray) -> IntArray:
-        r, l = self.expert.experts, self.expert.slots
-        experts = np.asarray(path, dtype=np.int64) - np.arange(l) * r if len(path) == l else np.array([-1])
-        if experts.min() < 0 or experts.max() >= r:
-            raise InvalidInput(
-                f"this is not a path of the ensemble: {l} transitions, one of each slot, make one"
+        expert = self.expert
+        whole = np.asarray(path, dtype=np.int32)
+        edges: IntArray = np.empty(0, dtype=np.int32)
+        if whole.size == expert.slots:
+            edges = layered.context_path(
+                whole, self.offsets, self.sources, self.drops, expert.experts, self.reach.shortest
             )
-        head = self.reach.shortest
-        code = int(experts[:head] @ r ** np.arange(head))
-        edges = [code]
-        for j in range(1, self.longest_path):
-            state = code // int(self.drops[j - 1])
-            code = state + int(experts[head + j - 1]) * int(self.sources[j])
-            edges.append(int(self.offsets[j]) + code)
-        return np.array(edges, dtype=np.int32)
+        if edges.size == 0:
+            raise InvalidInput(
+                f"this is not a path of the ensemble: {expert.slots} transitions, one of each slot, make one"
+            )
+        return edges
 
     def expert_path(self, edges: IntArray) -> IntArray:
-        r, head = self.expert.experts, self.reach.shortest
-        codes = edges - self.offsets[:-1]
-        first = int(codes[0]) // r ** np.arange(head) % r
-        experts = np.concatenate([first, codes[1:] // self.sources[1:]])
-        path: IntArray = (np.arange(self.expert.slots) * r + experts).astype(np.int32)
+        path: IntArray = layered.expert_path(
+            edges, self.offsets, self.sources, self.expert.experts, self.reach.shortest
+        )
         return path
 
     def window(self, edge: int) -> tuple[int, ...]:

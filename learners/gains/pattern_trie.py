@@ -81,10 +81,11 @@ def trie_of_target(
     keys, children, depth, counts, silent = kernel.grow_trie(
         sequence, len(numbers) + 1, deepest, powers, null
     )
-    worthless = ~np.isin(depth, lengths)
+    counts_at = np.zeros(deepest + 1)
+    counts_at[list(lengths)] = 1.0
+    counts *= counts_at[depth]
     if not count_nulls:
-        worthless |= silent
-    counts[worthless] = 0.0
+        counts[silent] = 0.0
     return PatternTrie(numbers, keys, children, depth, depth == deepest, counts)
 
 

@@ -270,6 +270,36 @@ def best_path(values, offsets, sources, drops):
     return path, onward[0]
 
 
+@njit(cache=True, nogil=True)
+def expert_path(edges, offsets, sources, experts, head):
+    """The transitions of A along a path of A': slot * experts + expert; its first one stands for `head` slots."""
+    path = np.empty(edges.size + head - 1, dtype=np.int32)
+    code = edges[0]
+    for slot in range(head):
+        path[slot] = slot * experts + code % experts
+        code //= experts
+    for j in range(1, edges.size):
+        path[head + j - 1] = (head + j - 1) * experts + (edges[j] - offsets[j]) // sources[j]
+    return path
+
+
+@njit(cache=True, nogil=True)
+def context_path(path, offsets, sources, drops, experts, head):
+    """The path of A' for a path of A; empty if it is none."""
+    for slot in range(path.size):
+        if not slot * experts <= path[slot] < (slot + 1) * experts:
+            return np.empty(0, dtype=np.int32)
+    edges = np.empty(sources.size, dtype=np.int32)
+    code = 0
+    for slot in range(head - 1, -1, -1):
+        code = code * experts + path[slot] % experts
+    edges[0] = code
+    for j in range(1, sources.size):
+        code = code // drops[j - 1] + path[head + j - 1] % experts * sources[j]
+        edges[j] = offsets[j] + code
+    return edges
+
+
 def warm_up() -> None:
     offsets = np.array([0, 4, 8], dtype=np.int64)
     sources = np.array([1, 2], dtype=np.int64)
@@ -279,3 +309,5 @@ def warm_up() -> None:
     push(np.arange(8.0) * TAME, offsets, sources, drops, q)
     sample(q, offsets, sources, drops, np.zeros(2))
     best_path(w, offsets, sources, drops)
+    edges = context_path(np.array([0, 2, 4], dtype=np.int32), offsets, sources, drops, 2, 2)
+    expert_path(edges, offsets, sources, 2, 2)
