@@ -37,7 +37,7 @@ def test_what_is_left_out_has_a_default():
         ({"kind": "ngram"}, "needs an order"),
         ({"kind": "ngram", "order": 2.5}, "gain.order: 2.5 is not a whole number"),
         ({"kind": "ngram", "order": True}, "gain.order: True is not a whole number"),
-        ({"kind": "ngram", "order": 0}, "gain.lengths: patterns have at least one token"),
+        ({"kind": "ngram", "order": 0}, "gain.order: 0 is not at least 1"),
         ({"kind": "ngram", "order": 2, "gap": 1}, "gain.gap: a gain of kind 'ngram' has no such field"),
         ({"kind": "ngram", "order": 2, "count_nulls": 1}, "gain.count_nulls: 1 is neither true nor false"),
         ({"kind": "slot_match", "order": 2}, "gain.order: .* it has none"),
