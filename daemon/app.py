@@ -32,6 +32,7 @@ from galloon.daemon.http import application, open_http_port
 from galloon.daemon.limits import Ledger
 from galloon.daemon.management import LearnerService
 from galloon.daemon.metrics import Metrics
+from galloon.daemon.page.routes import Page
 from galloon.daemon.recovery import recover
 from galloon.daemon.registry import Build, Registry
 from galloon.daemon.scrape import scrape
@@ -143,6 +144,16 @@ class App:
         shown = self.config.http.learners_shown
         scraped = partial(scrape, self.registry, self._store, self._ledger, self.metrics, self._clock, shown)
         app = application(scraped, lambda: self._ready, self._gate, self.config.http.require_token)
+        Page(
+            self.config,
+            self.registry,
+            self.streams,
+            self._store,
+            self.metrics,
+            self._gate,
+            self._clock,
+            lambda: self._ready,
+        ).add_to(app)
         self._http, address = await open_http_port(app, self.config.http.listen)
         return address
 

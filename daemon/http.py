@@ -1,7 +1,7 @@
 """The HTTP port: /metrics, /healthz (the process lives), /readyz (it serves), and room for the page.
 
-`application` makes the routes; a page adds its own to them. With `require_token` everything but the two checks
-asks for a bearer token, as the gRPC services do.
+`application` makes the routes; the page adds its own to them. With `require_token` everything but the two checks
+asks for a bearer token, as the gRPC services do; the page's routes do so themselves, and more often.
 """
 
 from collections.abc import Awaitable, Callable
@@ -14,6 +14,7 @@ from galloon.daemon.config import split_address
 from galloon.daemon.errors import ConfigError, Unauthenticated
 
 OPEN_PATHS = ("/healthz", "/readyz")
+PAGE_PATHS = ("/api/", "/static/", "/events")  # and "/": see page.access
 
 
 def application(
@@ -56,7 +57,7 @@ async def open_http_port(app: web.Application, listen: str) -> tuple[web.AppRunn
 def _authenticating(gate: Gate) -> Middleware:
     @web.middleware
     async def authenticate(request: web.Request, handler: Handler) -> web.StreamResponse:
-        if request.path not in OPEN_PATHS:
+        if request.path not in (*OPEN_PATHS, "/") and not request.path.startswith(PAGE_PATHS):
             try:
                 gate.by_headers(request.headers.getall("Authorization", []))
             except Unauthenticated as refused:

@@ -1,0 +1,1 @@
+"""The files that a browser loads, as they are: no build step, and nothing from other hosts."""
