@@ -86,6 +86,9 @@ class ComBand(PathLearner):
         """The flows to divide by: of the path's transitions, then of its inner states."""
         return np.concatenate([self.marginals()[edges], self._through_inner(edges)])
 
+    def _number_count(self, path_length: int) -> int:
+        return 2 * path_length - 1
+
     def _increment(self, memory: Memory, feedback: Feedback) -> Gains:
         assert isinstance(feedback, BanditFeedback)
         path = memory.edges

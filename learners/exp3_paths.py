@@ -31,6 +31,7 @@ from galloon.learners.protocol import (
     Memory,
     Setting,
     Size,
+    check_memory,
 )
 from galloon.learners.tuning import Rate
 
@@ -93,6 +94,8 @@ class Exp3Paths:
 
     def learn_many(self, lessons: list[tuple[Memory, Feedback]]) -> None:
         """As one `learn` after the other; all feedback is checked before any of it changes the state."""
+        for memory, _ in lessons:
+            check_memory(memory, self.graph.source_targets(), self.graph.state_count - 1, 1)
         gains = [self._checked(feedback) for _, feedback in lessons]
         self._make_room(sum(memory.edges.size + 2 for memory, _ in lessons))
         first, target, eta, log_ways = self._ways

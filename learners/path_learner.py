@@ -29,6 +29,7 @@ from galloon.learners.protocol import (
     SemiBanditFeedback,
     Setting,
     Size,
+    check_memory,
 )
 from galloon.learners.tuning import Rate
 
@@ -76,6 +77,9 @@ class PathLearner(ABC):
         """As one `learn` after the other, but the law is brought up to date once, at the end."""
         if not lessons:
             return
+        ends = self.context.source_targets()
+        for memory, _ in lessons:
+            check_memory(memory, ends, self.context.state_count - 1, self._number_count(memory.edges.size))
         gains = [self._increment(memory, self._checked(memory, feedback)) for memory, feedback in lessons]
         for gain in gains:  # all were good: now, and only now, the state changes
             if gain.edges is None:
@@ -132,6 +136,11 @@ class PathLearner(ABC):
         """What the estimator will divide by; nothing, unless feedback is partial."""
         del edges
         return np.empty(0)
+
+    def _number_count(self, path_length: int) -> int:
+        """How many numbers `_numbers` gives for a path of this length."""
+        del path_length
+        return 0
 
     def _increment(self, memory: Memory, feedback: Feedback) -> Gains:
         """What this feedback adds to the scores; here the full gains."""

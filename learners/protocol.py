@@ -12,6 +12,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from galloon.learners.errors import DamagedState
+
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 
@@ -41,10 +43,28 @@ class Memory:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "Memory":
-        edge_count, number_count = (int(n) for n in np.frombuffer(data, dtype="<i8", count=2))
+        edge_count, number_count = (int(n) for n in np.frombuffer(data[:16].ljust(16, b"\0"), dtype="<i8"))
+        if len(data) != 16 + 4 * edge_count + 8 * number_count:
+            raise DamagedState(f"these {len(data)} bytes are not the memory of a round")
         edges = np.frombuffer(data, dtype="<i4", count=edge_count, offset=16).astype(np.int32)
         numbers = np.frombuffer(data, dtype="<f8", count=number_count, offset=16 + 4 * edge_count)
         return cls(edges, numbers.astype(np.float64))
+
+
+def check_memory(memory: Memory, ends: tuple[IntArray, IntArray], sink: int, number_count: int) -> None:
+    """Refuse a memory that no choice on this automaton can have left: it may come from an imported state."""
+    edges, numbers = memory.edges, memory.numbers
+    sources, targets = ends
+    inside = edges.size > 0 and 0 <= edges.min() and edges.max() < sources.size
+    if not (
+        inside
+        and sources[edges[0]] == 0
+        and np.array_equal(targets[edges[:-1]], sources[edges[1:]])
+        and targets[edges[-1]] == sink
+        and numbers.size == number_count
+        and np.isfinite(numbers).all()
+    ):
+        raise DamagedState("the memory of this round is not one of this learner's: it is damaged or foreign")
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,6 +101,9 @@ class SemiBandit(PathLearner):
         flows = self.marginals()
         return np.concatenate([[self.bonus], flows if self.bias == "everywhere" else flows[edges]])
 
+    def _number_count(self, path_length: int) -> int:
+        return 1 + (self.context.transition_count if self.bias == "everywhere" else path_length)
+
     def _increment(self, memory: Memory, feedback: Feedback) -> Gains:
         assert isinstance(feedback, SemiBanditFeedback)
         bonus, flows = memory.numbers[0], memory.numbers[1:]
