@@ -35,6 +35,9 @@ fix: $(VENV)/.ready ## Let the linter and the formatter repair what they can.
 bench: $(VENV)/.ready ## Print the figures, each a ratio taken in one run (ARGS=--json for programs).
 	@$(BIN)/python -m bench $(ARGS)
 
+fault: $(VENV)/.ready ## Kill the daemon at least 40 times under load and prove that nothing was lost.
+	$(BIN)/python -m tests.fault $(ARGS)
+
 proto: $(VENV)/.ready ## Lint the wire contract, refuse what would break clients, generate its code.
 	cd proto && npm ci --silent --no-audit --no-fund && npx buf lint && npx buf breaking --against baseline.binpb
 	$(BIN)/python proto/generate.py

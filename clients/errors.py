@@ -18,6 +18,10 @@ ClientError
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # a name for readers; errors import nothing
+    from galloon.clients.results import Choice
 
 
 class ClientError(Exception):
@@ -63,7 +67,7 @@ class ChoiceReplaced(ClientError):
     `Choice`: judge that, or leave the round without feedback.
     """
 
-    def __init__(self, utterance_id: str, replacement: object) -> None:
+    def __init__(self, utterance_id: str, replacement: "Choice") -> None:
         self.utterance_id, self.replacement = utterance_id, replacement
         super().__init__(
             f"utterance {utterance_id!r}: the daemon lost the choice that this feedback is about and made another "

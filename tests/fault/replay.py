@@ -1,0 +1,97 @@
+"""The same events once more, in a process that nobody interrupts: `python -m tests.fault.replay DATA_DIR`.
+
+Prints the digests of each learner as JSON. Two ways, which share no state: all events through the daemon's one
+state transition, from the first event on and without any snapshot; and the learner alone, fed with utterances made
+from their ids, and the recorded feedback. The second one chooses again: every choice must be the same to the bit.
+"""
+
+import json
+import sys
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+
+from galloon.clients.codec.requests import utterance_request
+from galloon.daemon.codec.feedback import feedback_from_wire
+from galloon.daemon.codec.utterance import observation_from_wire
+from galloon.daemon.events import Chose, Taught
+from galloon.daemon.learner_host import LearnerHost
+from galloon.daemon.limits import Limits
+from galloon.learners import state
+from galloon.learners.build import build
+from galloon.learners.spec import CombinerSpec
+from galloon.v1 import combine_pb2 as wire
+from tests.fault.archive import History, histories
+from tests.fault.workload import POSTS, utterance_of
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """What an uninterrupted run comes to."""
+
+    digest: str
+    state_digest: str
+    state_digest_alone: str
+    choices_compared: int
+
+
+def replay(history: History, limits: Limits) -> Replayed:
+    spec = CombinerSpec.from_json(history.spec)
+    host = LearnerHost(history.name, spec, build(spec), limits, lambda: 0.0)
+    for event in history.events:
+        if event is not None:
+            host.apply(event)
+    captured = host.capture(host.rounds.started)
+    alone, compared = _play_alone(history, spec)
+    return Replayed(state.digest(captured), host._combiner.digest(), alone, compared)
+
+
+def _play_alone(history: History, spec: CombinerSpec) -> tuple[str, int]:
+    """The learner without the daemon. A choice says how many lessons it knew, which is its place in the order."""
+    post = next(post for post in POSTS if post.name == history.name)
+    combiner, chosen, lessons = build(spec), defaultdict(list), []
+    rounds: dict[str, Chose] = {}
+    for event in history.events:
+        if isinstance(event, Chose):
+            rounds[event.id] = event
+            chosen[wire.CombineResponse.FromString(event.answer).choice.lessons].append(event)
+        elif isinstance(event, Taught):
+            lessons.append((rounds[event.id].memory, wire.Feedback.FromString(event.feedback)))
+    compared = 0
+    for known in range(len(lessons) + 1):
+        for event in chosen[known]:
+            message = utterance_request(utterance_of(post, event.id)).utterance
+            observation = observation_from_wire(message, spec.experts, Limits())
+            decision = combiner.choose(observation, event.round_number)
+            answer = wire.CombineResponse.FromString(event.answer).choice
+            assert decision.memory == event.memory, f"{history.name} {event.id}: another memory"
+            assert decision.log_probability == answer.log_probability, (
+                f"{history.name} {event.id}: another path"
+            )
+            assert [token.expert for token in decision.tokens] == list(answer.experts)
+            compared += 1
+        if known < len(lessons):
+            memory, feedback = lessons[known]
+            combiner.learn(memory, feedback_from_wire(feedback))
+    return combiner.digest(), compared
+
+
+def main() -> None:
+    data_dir, limits = Path(sys.argv[1]), Limits(**json.loads(sys.argv[2]))
+    replayed = {history.name: replay(history, limits) for history in histories(data_dir)}
+    json.dump(
+        {
+            name: {
+                "digest": one.digest,
+                "state_digest": one.state_digest,
+                "state_digest_alone": one.state_digest_alone,
+                "choices_compared": one.choices_compared,
+            }
+            for name, one in replayed.items()
+        },
+        sys.stdout,
+    )
+
+
+if __name__ == "__main__":
+    main()

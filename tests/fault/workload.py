@@ -1,0 +1,134 @@
+"""The work that is interrupted: learners of every setting, and streams that keep them busy and log what they see.
+
+Utterances, truths and feedback are functions of the id alone (and of what was shown), so a log of ids is enough to
+play everything again.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from random import Random
+
+from galloon.clients.client import GalloonClient
+from galloon.clients.errors import ChoiceReplaced
+from galloon.clients.questions import AlignedUtterance
+from galloon.clients.results import Choice, Lesson
+from galloon.clients.stream import CombineStream, StreamOptions
+from galloon.learners.combiner import Feedback, Score, ShownGains, TrueTokens
+from galloon.learners.spec import CombinerSpec
+
+EXPERTS = ("a", "b", "c")
+WORDS = ("the", "a", "cat", "hat", "sat", "mat", "")
+IN_FLIGHT = 16
+WITHOUT_FEEDBACK, WITH_DELAY, TWICE = 0.05, 0.2, 0.05  # shares of rounds
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """A learner, the streams on it, the slots of its utterances, and how what is shown is judged."""
+
+    name: str
+    spec: CombinerSpec
+    streams: int
+    slots: int
+    judge: Callable[[tuple[str, ...], Choice], Feedback]
+
+
+def tell_all(truth: tuple[str, ...], choice: Choice) -> Feedback:
+    del choice
+    return TrueTokens(truth)
+
+
+def tell_shown(truth: tuple[str, ...], choice: Choice) -> Feedback:
+    return ShownGains(tuple(float(right) for right in _right(truth, choice)))
+
+
+def tell_score(truth: tuple[str, ...], choice: Choice) -> Feedback:
+    return Score(sum(_right(truth, choice)) / len(truth))
+
+
+def _right(truth: tuple[str, ...], choice: Choice) -> list[bool]:
+    return [shown == true for shown, true in zip(choice.tokens, truth, strict=True)]
+
+
+BIGRAMS = {"kind": "ngram", "order": 2}
+POSTS = (
+    Post("hedge", CombinerSpec(EXPERTS, "expanded_hedge", BIGRAMS, window=8, seed=1), 4, 20, tell_all),
+    Post("component", CombinerSpec(EXPERTS, "component_hedge", BIGRAMS, window=4, seed=2), 2, 4, tell_all),
+    Post("semi", CombinerSpec(EXPERTS, "semi_bandit", window=5, seed=3), 1, 5, tell_shown),
+    Post(
+        "bandit",
+        CombinerSpec(EXPERTS, "exp3_paths", {"kind": "arbitrary", "bound": 1.0}, window=5, seed=4),
+        1,
+        5,
+        tell_score,
+    ),
+)
+
+
+def utterance_of(post: Post, id_: str) -> AlignedUtterance:
+    truth, random = truth_of(post, id_), Random(f"offers {id_}")
+    offers = {
+        name: tuple(word if random.random() < 0.8 else random.choice(WORDS) for word in truth)
+        for name in EXPERTS
+    }
+    return AlignedUtterance(id_, offers)
+
+
+def truth_of(post: Post, id_: str) -> tuple[str, ...]:
+    return tuple(Random(f"truth {id_}").choices(WORDS, k=post.slots))
+
+
+@dataclass(slots=True)
+class Log:
+    """What the clients saw, by learner: feedback sent, lessons acknowledged, the choice that each judged last."""
+
+    sent: dict[str, set[str]] = field(default_factory=lambda: {post.name: set() for post in POSTS})
+    acknowledged: dict[str, dict[str, Lesson]] = field(default_factory=lambda: {p.name: {} for p in POSTS})
+    judged: dict[str, dict[str, Choice]] = field(default_factory=lambda: {post.name: {} for post in POSTS})
+    replaced: int = 0
+    reconnects: int = 0
+
+    @property
+    def acknowledgements(self) -> int:
+        return sum(map(len, self.acknowledged.values()))
+
+
+async def keep_busy(
+    address: str, post: Post, number: int, log: Log, stop: asyncio.Event, random: Random
+) -> None:
+    """One stream with many rounds in flight, until told to stop; ends when all that it sent is answered."""
+    patient = StreamOptions(max_in_flight=IN_FLIGHT, timeout_s=300, open_timeout_s=300, give_up_s=300)
+    async with (
+        GalloonClient(address, options=patient, random=random) as client,
+        client.stream(post.name, create=post.spec) as stream,
+        asyncio.TaskGroup() as rounds,
+    ):
+        places, count = asyncio.Semaphore(IN_FLIGHT), 0
+        while not stop.is_set():
+            await places.acquire()
+            task = rounds.create_task(_play(stream, post, f"{number}-{count}", log, random))
+            task.add_done_callback(lambda _: places.release())
+            count += 1
+    log.reconnects += stream.reconnects
+
+
+async def _play(stream: CombineStream, post: Post, id_: str, log: Log, random: Random) -> None:
+    choice = await stream.choose(utterance_of(post, id_))
+    if random.random() < WITHOUT_FEEDBACK:
+        return
+    if random.random() < WITH_DELAY:
+        await asyncio.sleep(random.uniform(0.0, 0.1))
+    log.sent[post.name].add(id_)
+    truth, lesson = truth_of(post, id_), None
+    while lesson is None:
+        log.judged[post.name][id_] = choice
+        try:
+            lesson = await stream.learn(id_, post.judge(truth, choice))
+        except ChoiceReplaced as replaced:
+            choice, log.replaced = replaced.replacement, log.replaced + 1
+    log.acknowledged[post.name][id_] = lesson
+    if random.random() < TWICE:
+        again = await stream.learn(id_, post.judge(truth, choice))
+        assert again.repeated_answer, f"{post.name} {id_} was learned twice"
+        assert (again.round, again.gain, again.lessons) == (lesson.round, lesson.gain, lesson.lessons)
