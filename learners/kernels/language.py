@@ -93,7 +93,9 @@ def log_probability(keys, counts, seed, order, base, symbols, place):
             break
         event_row = find(keys, key_of(mix(mix(context, _EVENT), symbols[place])))
         count = np.float64(counts[event_row, 0]) if event_row >= 0 else 0.0
-        total, kinds = np.float64(counts[context_row, 0]), np.float64(counts[context_row, 1])
+        # In a full table a row may be younger than those it belongs to: the sums still make a probability.
+        total = max(np.float64(counts[context_row, 0]), count)
+        kinds = max(np.float64(counts[context_row, 1]), 1.0)
         probability = (count + kinds * probability) / (total + kinds)
     return np.log(probability)
 

@@ -7,8 +7,9 @@ them into words. Slots are compared with their neighbours through `reference`, t
 so that features depend on what was observed and never on what the learner chose.
 
 A `Page` is one utterance: tokens int32 slots x experts; buckets int8, how high each confidence is among its
-own expert's (-1: none given); codes int32 and starts int64, the letters of the vocabulary; hashes uint64 of
-its tokens; reference int32; labels uint64, a hash of each label that the client gave.
+own expert's (-1: none given); trust float64, the log odds that each expert is right there; codes int32 and
+starts int64, the letters of the vocabulary; hashes uint64 of its tokens; reference int32; labels uint64, a
+hash of each label that the client gave.
 """
 
 from typing import Any, NamedTuple
@@ -25,6 +26,7 @@ SUPPORT = 1  # a: the set of experts for it, as bits; b: null
 EXPERT = 2  # a: the expert; b: 2 x whether it is for it + null
 CONFIDENCE = 3  # of an expert for it. a: the expert; b: its bucket
 RIVAL_CONFIDENCE = 4  # of an expert for another token. a: the expert; b: 2 x its bucket + null
+TRUST = 27  # value: sum of the log odds that each expert for it is right when so confident
 # What the token looks like, and whether it has been seen.
 SEEN = 5  # a: how often in true texts (bucket)
 SEEN_LENGTH = 6  # a: whether; b: length
@@ -50,8 +52,8 @@ NEARNESS_LEVEL = 23  # a: the same, bucketed
 LABEL_SUPPORT = 24  # a: set of experts; b: label + null
 LABEL_EXPERT = 25  # a: 4 x expert + 2 x for it + null; b: label
 LABEL_SHAPE = 26  # a: shape; b: label
-TEMPLATE_COUNT = 27
-FIXED_FEATURES = 22  # of one offer at most, beside those of each expert and each label
+TEMPLATE_COUNT = 28
+FIXED_FEATURES = 23  # of one offer at most, beside those of each expert and each label
 
 # Classes of characters, and the table's reach; what lies beyond is mostly letters of other scripts.
 ASCII_LETTER, OTHER_LETTER, DIGIT, FIRST_MARK, ODD_CHARACTER = 1, 2, 3, 4, 13
@@ -71,6 +73,7 @@ class Page(NamedTuple):
 
     tokens: Any
     buckets: Any
+    trust: Any
     codes: Any
     starts: Any
     hashes: Any
@@ -323,15 +326,19 @@ def slot_features(page, language, classes, traits, spelled, slot, offers, suppor
         mask = np.int64(supporters)
         n = _put(sheet, n, VOTES, 0, 0, support[o] / experts)
         n = _put(sheet, n, SUPPORT, mask, null, 1.0)
+        trust = 0.0
         for j in range(experts):
             agrees = 1 if row[j] == token else 0
             n = _put(sheet, n, EXPERT, j, 2 * agrees + null, 1.0)
+            if agrees:
+                trust += page.trust[slot, j]
             if row[j] != 0:
                 bucket = np.int64(page.buckets[slot, j])
                 if agrees:
                     n = _put(sheet, n, CONFIDENCE, j, bucket, 1.0)
                 else:
                     n = _put(sheet, n, RIVAL_CONFIDENCE, j, 2 * bucket + null, 1.0)
+        n = _put(sheet, n, TRUST, 0, 0, trust)
         for label in page.labels:
             known = np.int64(label)
             n = _put(sheet, n, LABEL_SUPPORT, mask, known + null, 1.0)
@@ -423,6 +430,7 @@ def tiny_page() -> Page:
     return Page(
         np.array([[1, 2], [1, 1]], dtype=np.int32),
         np.zeros((2, 2), dtype=np.int8),
+        np.zeros((2, 2)),
         np.array([97, 98], dtype=np.int32),
         np.array([0, 0, 1, 2], dtype=np.int64),
         np.array([1, 2, 3], dtype=np.uint64),

@@ -11,8 +11,8 @@ x (BUCKETS - 1), infinite until the first refresh.
 import numpy as np
 from numba import njit
 
-RING = 512
-REFRESH = 32
+RING = 1024
+REFRESH = 16
 BUCKETS = 7
 NONE, EARLY = -1, BUCKETS  # no number given; too few seen to compare with
 

@@ -212,6 +212,28 @@ def _step(table, sheet, count, rows, slopes):
 
 
 @njit(cache=True, nogil=True)
+def judge_experts(tokens, buckets, truth, right, total):
+    """Count, where experts differ, how often each was right: by its confidence's bucket, or as null.
+
+    right, total: float64, experts x columns; column b + 1 is bucket b, the last one null.
+    """
+    last = right.shape[1] - 1
+    for i in range(tokens.shape[0]):
+        if truth[i] == ABSENT:
+            continue
+        differ = False
+        for j in range(1, tokens.shape[1]):
+            if tokens[i, j] != tokens[i, 0]:
+                differ = True
+        if differ:
+            for j in range(tokens.shape[1]):
+                column = last if tokens[i, j] == 0 else np.int64(buckets[i, j]) + 1
+                total[j, column] += 1.0
+                if tokens[i, j] == truth[i]:
+                    right[j, column] += 1.0
+
+
+@njit(cache=True, nogil=True)
 def read_text(language, used, classes, codes, starts, hashes, tokens):
     """Count true tokens (indices of a vocabulary) in the language: in a row, alone, and letter by letter."""
     symbols = np.empty(tokens.shape[0] + 2, dtype=np.uint64)
@@ -248,5 +270,6 @@ def warm_up() -> None:
     score_slots(page, language, classes, table, shares)
     truth, gains = np.array([1, 1], dtype=np.int32), np.full(2, np.nan)
     learn_slots(page, language, classes, table, shares, truth, truth, gains)
+    judge_experts(page.tokens, page.buckets, truth, np.zeros((2, 10)), np.zeros((2, 10)))
     used = np.zeros(1, np.int64)
     read_text(language, used, classes, page.codes, page.starts, page.hashes, truth)

@@ -1,0 +1,82 @@
+"""A table of rows under 32-bit keys that grows as it fills, up to a limit, and is stored without its gaps.
+
+`BoundedTable` holds the arrays that the kernels work on (`kernels.bounded_table` says how): `keys`, and named
+columns of numbers beside them. `make_room` doubles it before it is half full; at its limit the least important
+row of a full stretch gives way. The first column named is the one that ranks.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from galloon.learners.errors import DamagedState
+from galloon.learners.kernels.bounded_table import STRETCH, rehash
+
+SMALLEST = 1 << 10
+
+
+class BoundedTable:
+    """Rows of numbers by key."""
+
+    def __init__(self, limit: int, columns: Mapping[str, tuple[int, DTypeLike]]) -> None:
+        if limit < STRETCH or limit & (limit - 1):
+            raise ValueError(f"the limit of a table is a power of two from {STRETCH} on, not {limit}")
+        self.limit = limit
+        self._widths = dict(columns)
+        self._ranking = next(iter(self._widths))
+        self.used = np.zeros(1, dtype=np.int64)
+        self.keys, self.columns = self._empty(min(SMALLEST, limit))
+
+    def make_room(self, expected: int) -> None:
+        """Grow, as far as allowed, until with so many more rows it would be at most half full.
+
+        Call it before taking the arrays: those of a table that has grown are new ones.
+        """
+        rows = self.keys.shape[0]
+        while rows < self.limit and rows < 2 * (int(self.used[0]) + expected):
+            rows *= 2
+        if rows == self.keys.shape[0]:
+            return
+        keys, columns = self._empty(rows)
+        ranks = self.columns[self._ranking]
+        places = rehash(self.keys, ranks, keys, np.zeros((rows, 1), dtype=ranks.dtype))
+        kept = places >= 0
+        for name, column in columns.items():
+            column[places[kept]] = self.columns[name][kept]
+        self.keys, self.columns = keys, columns
+        self.used[0] = int(kept.sum())
+
+    @property
+    def state_bytes(self) -> int:
+        return self.keys.nbytes + sum(column.nbytes for column in self.columns.values())
+
+    def arrays(self, name: str) -> dict[str, NDArray[Any]]:
+        """The used rows alone: where they stand, their keys, their numbers."""
+        places = np.flatnonzero(self.keys)
+        stored: dict[str, NDArray[Any]] = {
+            f"{name}.rows": np.array([self.keys.shape[0]], dtype=np.int64),
+            f"{name}.places": places.astype(np.uint32),
+            f"{name}.keys": self.keys[places],
+        }
+        for column, values in self.columns.items():
+            stored[f"{name}.{column}"] = values[places]
+        return stored
+
+    def restore(self, name: str, stored: Mapping[str, NDArray[Any]]) -> None:
+        """Stand as `arrays` found it."""
+        rows, places = int(stored[f"{name}.rows"][0]), stored[f"{name}.places"]
+        if not STRETCH <= rows <= self.limit or rows & (rows - 1) or (places.size and places.max() >= rows):
+            raise DamagedState(f"the table {name!r} of this state cannot have {rows} rows of {self.limit}")
+        self.keys, self.columns = self._empty(rows)
+        self.keys[places] = stored[f"{name}.keys"]
+        for column, values in self.columns.items():
+            if stored[f"{name}.{column}"].shape != (places.size, values.shape[1]):
+                raise DamagedState(f"the table {name!r} of this state has other columns than this learner's")
+            values[places] = stored[f"{name}.{column}"]
+        self.used[0] = places.size
+
+    def _empty(self, rows: int) -> tuple[NDArray[np.uint32], dict[str, NDArray[Any]]]:
+        columns = {name: np.zeros((rows, width), dtype) for name, (width, dtype) in self._widths.items()}
+        return np.zeros(rows, dtype=np.uint32), columns

@@ -1,0 +1,64 @@
+"""What an engine's confidence is worth, learned from that engine alone: `ConfidenceRecord`.
+
+A confidence becomes a quantile bucket among the engine's own recent ones; each bucket's record of right and
+wrong offers, where engines differed, gives the log odds of being right when so confident.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from galloon.learners.kernels.quantiles import BUCKETS, RING, buckets_of, note
+from galloon.learners.kernels.scorer import judge_experts
+from galloon.learners.utterance import NULL, SlotNetwork
+
+COLUMNS = BUCKETS + 3  # no confidence, each bucket, too early to say, null
+
+
+class ConfidenceRecord:
+    """The confidences of each expert, and how often it was right with them."""
+
+    def __init__(self, expert_count: int) -> None:
+        self._ring = np.zeros((expert_count, RING))
+        self._seen = np.zeros(expert_count, dtype=np.int64)
+        self._borders = np.full((expert_count, BUCKETS - 1), np.inf)
+        # Half a success in one trial before the first: even odds, and never certainty.
+        self._right = np.full((expert_count, COLUMNS), 0.5)
+        self._total = np.ones((expert_count, COLUMNS))
+
+    def buckets(self, network: SlotNetwork) -> NDArray[np.int8]:
+        return np.asarray(buckets_of(self._seen, self._borders, network.confidences))
+
+    def log_odds(self, network: SlotNetwork, buckets: NDArray[np.int8]) -> NDArray[np.float64]:
+        """Log odds that each expert is right in each slot."""
+        odds = np.log(self._right / (self._total - self._right))
+        columns = np.where(network.tokens == NULL, COLUMNS - 1, buckets + 1)
+        return np.asarray(odds[np.arange(odds.shape[0]), columns])
+
+    def note(self, network: SlotNetwork) -> None:
+        """Take in the confidences of an utterance."""
+        note(self._ring, self._seen, self._borders, network.confidences)
+
+    def judge(self, network: SlotNetwork, buckets: NDArray[np.int8], truth: NDArray[np.int32]) -> None:
+        """Take in who was right; truth is -1 where it is not known."""
+        judge_experts(network.tokens, buckets, truth, self._right, self._total)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        return {
+            "confidence.ring": self._ring[:, : min(RING, int(self._seen.max(initial=0)))],
+            "confidence.seen": self._seen,
+            "confidence.borders": self._borders,
+            "confidence.right": self._right,
+            "confidence.total": self._total,
+        }
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        held = arrays["confidence.ring"]
+        self._ring = np.zeros((held.shape[0], RING))
+        self._ring[:, : held.shape[1]] = held
+        self._seen = arrays["confidence.seen"]
+        self._borders = arrays["confidence.borders"]
+        self._right = arrays["confidence.right"]
+        self._total = arrays["confidence.total"]

@@ -1,0 +1,102 @@
+"""Why the scorer prefers an offer: each feature's part in the score, in words. `explain_slot`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from galloon.learners.kernels.bounded_table import find
+from galloon.learners.kernels.offer_features import (
+    VOTES,
+    Language,
+    Page,
+    Sheet,
+    describe_tokens,
+    feature_key,
+    new_sheet,
+    slot_features,
+    slot_offers,
+)
+from galloon.learners.kernels.scorer import VOTE_WEIGHT, Weights
+from galloon.learners.scorer.characters import CLASSES
+from galloon.learners.scorer.templates import Names, describe
+from galloon.learners.utterance import SlotNetwork
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """One feature, and what it adds to the offer's score (natural logarithm of odds)."""
+
+    phrase: str
+    part: float
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedOffer:
+    """A token, who offers it, its score, and its reasons, the strongest first."""
+
+    text: str
+    experts: tuple[str, ...]
+    score: float
+    reasons: tuple[Reason, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedSlot:
+    """Every offer of a slot, the best first."""
+
+    slot: int
+    offers: tuple[ExplainedOffer, ...]
+
+
+def explain_slot(
+    page: Page,
+    language: Language,
+    table: Weights,
+    shares: NDArray[np.float64],
+    network: SlotNetwork,
+    labels: Mapping[int, str],
+    slot: int,
+) -> ExplainedSlot:
+    """The features of one slot's offers. Weights are the average over the rates, by their shares."""
+    experts = len(network.experts)
+    offers, support = np.zeros(experts, dtype=np.int32), np.zeros(experts, dtype=np.int64)
+    count = slot_offers(page.tokens[slot], offers, support)
+    sheet = new_sheet(experts, page.labels.shape[0])
+    traits, spelled = describe_tokens(page, language, CLASSES)
+    slot_features(page, language, CLASSES, traits, spelled, slot, offers, support, count, sheet)
+    names = Names(network.experts, labels)
+    explained = [
+        _explain_offer(sheet, table, shares, network, names, slot, int(offers[o]), o) for o in range(count)
+    ]
+    return ExplainedSlot(slot, tuple(sorted(explained, key=lambda offer: -offer.score)))
+
+
+def _explain_offer(
+    sheet: Sheet,
+    table: Weights,
+    shares: NDArray[np.float64],
+    network: SlotNetwork,
+    names: Names,
+    slot: int,
+    token: int,
+    which: int,
+) -> ExplainedOffer:
+    reasons = []
+    for n in range(int(sheet.ends[which]), int(sheet.ends[which + 1])):
+        template, a, b = int(sheet.templates[n]), int(sheet.a[n]), int(sheet.b[n])
+        if template == VOTES:
+            weight = VOTE_WEIGHT
+        else:
+            row = find(table.keys, np.uint64(feature_key(template, a, b)))
+            weight = float(table.weights[row] @ shares) if row >= 0 else 0.0
+        reasons.append(Reason(describe(template, a, b, names), weight * float(sheet.values[n])))
+    reasons.sort(key=lambda reason: -abs(reason.part))
+    supporters = np.flatnonzero(network.tokens[slot] == token)
+    return ExplainedOffer(
+        network.vocabulary[token],
+        tuple(network.experts[j] for j in supporters),
+        sum(reason.part for reason in reasons),
+        tuple(reasons),
+    )

@@ -1,0 +1,45 @@
+"""What the scorer has read: n-grams of words and of their letters, in one bounded table.
+
+`LanguageModel.view` is what the kernels take; `read` counts a stretch of true tokens.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from galloon.learners.alignment import Unit
+from galloon.learners.bounded_table import BoundedTable
+from galloon.learners.kernels.offer_features import Language
+from galloon.learners.kernels.scorer import read_text
+from galloon.learners.scorer.characters import CLASSES
+from galloon.learners.scorer.letters import Letters
+
+# How far a token is looked at in its row, and what a token or letter that was never seen is worth. Words are
+# sparse: three in a row and one ahead are all that a few thousand lines can teach. Letters are not.
+WORD_ORDER, WORDS_AHEAD, UNKNOWN_WORD = 3, 1, 1 / 4096
+CHARACTER_ORDER, CHARACTERS_AHEAD, UNKNOWN_CHARACTER = 6, 3, 1 / 64
+LETTER_ORDER = 5
+
+
+class LanguageModel:
+    """Counts of what was read."""
+
+    def __init__(self, unit: Unit, row_limit: int) -> None:
+        self.table = BoundedTable(row_limit, {"counts": (2, np.uint32)})
+        self._reading: tuple[int, int, float, int, float] = (
+            (WORD_ORDER, WORDS_AHEAD, UNKNOWN_WORD, LETTER_ORDER, UNKNOWN_CHARACTER)
+            if unit == "word"
+            else (CHARACTER_ORDER, CHARACTERS_AHEAD, UNKNOWN_CHARACTER, 0, UNKNOWN_CHARACTER)
+        )
+
+    @property
+    def view(self) -> Language:
+        return Language(self.table.keys, self.table.columns["counts"], *self._reading)
+
+    def read(self, letters: Letters, tokens: NDArray[np.int32]) -> None:
+        """Count these tokens, indices of the vocabulary that `letters` spells, as one text."""
+        order, _, _, letter_order, _ = self._reading
+        lengths = letters.starts[tokens + 1] - letters.starts[tokens]
+        # At most an event and a context for each order of each token, of each letter, and of each core.
+        expected = (tokens.size + 1) * 2 * (order + 1) + int((lengths + 1).sum()) * 2 * letter_order
+        self.table.make_room(expected)
+        read_text(self.view, self.table.used, CLASSES, letters.codes, letters.starts, letters.hashes, tokens)

@@ -1,0 +1,178 @@
+"""The scorer: `score` an utterance's slots, learn from the truth (`learn_truth`) or from part of it
+(`learn_shown`), `explain` a slot, and stand still as arrays.
+
+Whatever it does depends on the utterance and on its own state alone, never on what was chosen. Its weights
+begin as a plain vote. Nothing is to be tuned: weights learn at several rates side by side, mixed by success.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from galloon.learners.alignment import AlignedTarget, Unit, majority_vote
+from galloon.learners.bounded_table import BoundedTable
+from galloon.learners.kernels.offer_features import Page
+from galloon.learners.kernels.scorer import ABSENT, Weights, learn_slots, score_slots
+from galloon.learners.scorer.characters import CLASSES
+from galloon.learners.scorer.confidence import ConfidenceRecord
+from galloon.learners.scorer.explanation import ExplainedSlot, explain_slot
+from galloon.learners.scorer.language import LanguageModel
+from galloon.learners.scorer.letters import letters_of
+from galloon.learners.utterance import NULL, SlotNetwork
+
+FEATURES_OF_AN_OFFER = 32  # new ones, roughly: room is made for them beforehand
+LIKELY = 0.9  # a shown token this probably right is read as true
+
+
+@dataclass(frozen=True, slots=True)
+class ScorerSettings:
+    """The scorer's sizes. Rates are powers of two: which suits is found out, not set."""
+
+    rates: tuple[float, ...] = (1 / 64, 1 / 32, 1 / 16, 1 / 8)
+    feature_limit: int = 1 << 16  # rows of 36 bytes
+    language_limit: int = 1 << 18  # rows of 12 bytes
+
+
+DEFAULT_SETTINGS = ScorerSettings()
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """The different tokens on offer in each slot, the best supported first (-1 behind them), and how probable."""
+
+    offers: NDArray[np.int32]  # slots x experts
+    probabilities: NDArray[np.float64]
+
+    @property
+    def best(self) -> NDArray[np.int32]:
+        """The most probable token of each slot."""
+        if not self.offers.size:
+            return np.zeros(self.offers.shape[0], dtype=np.int32)
+        return np.asarray(self.offers[np.arange(len(self.offers)), self.probabilities.argmax(axis=1)])
+
+    def probability_of(self, tokens: NDArray[np.int32]) -> NDArray[np.float64]:
+        """The probability of one token in each slot; 0 if nobody offers it."""
+        return np.asarray(np.where(self.offers == tokens[:, None], self.probabilities, 0.0).sum(axis=1))
+
+
+class Scorer:
+    """An online log-linear model over the offers of a slot."""
+
+    def __init__(
+        self, experts: tuple[str, ...], unit: Unit, settings: ScorerSettings = DEFAULT_SETTINGS
+    ) -> None:
+        self.experts = experts
+        self._rates = np.array(settings.rates)
+        columns = len(settings.rates)
+        self._features = BoundedTable(
+            settings.feature_limit, {"squares": (columns, np.float32), "weights": (columns, np.float32)}
+        )
+        self._shares = np.full(columns, 1 / columns)
+        self._language = LanguageModel(unit, settings.language_limit)
+        self._confidence = ConfidenceRecord(len(experts))
+
+    def score(self, network: SlotNetwork, labels: Mapping[str, str]) -> Scored:
+        """How probable each offer of each slot is."""
+        page = self._page(network, labels)
+        return Scored(*score_slots(page, self._language.view, CLASSES, self._weights, self._shares))
+
+    def learn_truth(self, network: SlotNetwork, labels: Mapping[str, str], target: AlignedTarget) -> None:
+        """Take in the true token of every slot."""
+        unknown = np.full(network.slot_count, np.nan)
+        self._learn(network, labels, target.tokens, target.tokens, unknown)
+        self._language.read(letters_of(target.vocabulary), target.tokens[target.tokens != NULL])
+
+    def learn_shown(
+        self,
+        network: SlotNetwork,
+        labels: Mapping[str, str],
+        shown: NDArray[np.int32],
+        gains: NDArray[np.float64],
+    ) -> None:
+        """Take in how probably each shown token was right: 0 or 1 where it was revealed, between if inferred."""
+        truth = np.full(network.slot_count, ABSENT, dtype=np.int32)
+        self._learn(network, labels, truth, shown, gains)
+        letters = letters_of(network.vocabulary)
+        right = gains >= LIKELY
+        borders = np.flatnonzero(np.diff(right.astype(np.int8), prepend=0, append=0))
+        for first, last in zip(borders[::2], borders[1::2], strict=True):
+            stretch = shown[first:last]
+            self._language.read(letters, stretch[stretch != NULL])
+
+    def explain(self, network: SlotNetwork, labels: Mapping[str, str], slot: int) -> ExplainedSlot:
+        """What spoke for each offer of a slot."""
+        page = self._page(network, labels)
+        return explain_slot(
+            page, self._language.view, self._weights, self._shares, network, _hashes(labels), slot
+        )
+
+    @property
+    def state_bytes(self) -> int:
+        return self._features.state_bytes + self._language.table.state_bytes
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        return {
+            "shares": self._shares,
+            **self._features.arrays("features"),
+            **self._language.table.arrays("language"),
+            **self._confidence.arrays(),
+        }
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        self._shares = arrays["shares"]
+        self._features.restore("features", arrays)
+        self._language.table.restore("language", arrays)
+        self._confidence.restore(arrays)
+
+    @property
+    def _weights(self) -> Weights:
+        table = self._features
+        return Weights(
+            table.keys, table.columns["weights"], table.columns["squares"], table.used, self._rates
+        )
+
+    def _page(self, network: SlotNetwork, labels: Mapping[str, str]) -> Page:
+        letters = letters_of(network.vocabulary)
+        buckets = self._confidence.buckets(network)
+        return Page(
+            network.tokens,
+            buckets,
+            self._confidence.log_odds(network, buckets),
+            letters.codes,
+            letters.starts,
+            letters.hashes,
+            majority_vote(network).tokens,
+            np.array(list(_hashes(labels)), dtype=np.uint64),
+        )
+
+    def _learn(
+        self,
+        network: SlotNetwork,
+        labels: Mapping[str, str],
+        truth: NDArray[np.int32],
+        shown: NDArray[np.int32],
+        gains: NDArray[np.float64],
+    ) -> None:
+        page = self._page(network, labels)
+        self._features.make_room(FEATURES_OF_AN_OFFER * network.tokens.size)
+        learn_slots(page, self._language.view, CLASSES, self._weights, self._shares, truth, shown, gains)
+        # A shown token that was surely right is the truth of its slot.
+        self._confidence.judge(network, page.buckets, np.where(gains >= LIKELY, shown, truth))
+        self._confidence.note(network)
+
+
+def _hashes(labels: Mapping[str, str]) -> dict[int, str]:
+    """A number for each label, as it stands in the features."""
+    return {_hash(name, labels[name]): f"{name}={labels[name]}" for name in sorted(labels)}
+
+
+@lru_cache(maxsize=1 << 12)
+def _hash(name: str, value: str) -> int:
+    # Below 2**62, so that adding to it stays a positive number.
+    data = f"{name}\0{value}".encode("utf-8", "surrogatepass")
+    return int.from_bytes(blake2b(data, digest_size=8).digest(), "little") >> 2
