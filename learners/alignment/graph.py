@@ -42,14 +42,13 @@ def graph_of(
     """What the expert offers beside its 1-best; its lattice, if it has both."""
     lattice = output.lattice or _from_hypotheses(output)
     _check(lattice, output.name, settings)
-    order, acyclic = sorted_arcs(lattice.state_count, lattice.sources, lattice.targets)
+    begins, ends = (np.require(states, np.int32, ["C", "W"]) for states in (lattice.sources, lattice.targets))
+    order, acyclic = sorted_arcs(lattice.state_count, begins, ends)
     if not acyclic:
         raise InvalidInput(f"the lattice of expert {output.name!r} has a cycle; a word graph must not")
     finals = np.array(lattice.finals, dtype=np.int64)
-    sources, targets = lattice.sources[order], lattice.targets[order]
-    through = best_scores(
-        lattice.state_count, lattice.initial, finals, sources, targets, lattice.log_scores[order]
-    )
+    scores = lattice.log_scores[order].astype(np.float64)
+    through = best_scores(lattice.state_count, lattice.initial, finals, begins[order], ends[order], scores)
     if not through.size or not through.max() > -np.inf:
         raise InvalidInput(
             f"the lattice of expert {output.name!r} has no path from its initial to a final state"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from galloon.learners.alignment.settings import AlignmentSettings
 from galloon.learners.alignment.spelling import Spelling, spelled
-from galloon.learners.alignment.vocabulary import renumbered
+from galloon.learners.alignment.vocabulary import renumbered, slot_tokens
 from galloon.learners.kernels.respace import split_glued
 from galloon.learners.utterance import NULL, SlotNetwork
 
@@ -27,7 +27,7 @@ def respace(
         return network
     letters = spelling or spelled(network.vocabulary)
     first, last, origin = split_glued(
-        network.tokens, letters.codes, letters.starts, settings.likeness_percent, settings.glued_words
+        slot_tokens(network), letters.codes, letters.starts, settings.likeness_percent, settings.glued_words
     )
     places = np.argwhere(origin >= 0)
     if not len(places):

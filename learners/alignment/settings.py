@@ -35,10 +35,10 @@ class AlignmentSettings:
     exact_steps: int = 1 << 17
     # Rounds of re-aligning each expert against the others, at most.
     refinement_passes: int = 4
-    # First half-width of the band around the diagonal in long lines; doubled until provably wide enough, or
-    # until all joinings together would take more cells times experts than `effort` (about a second).
+    # First half-width of the band around the diagonal in long lines; doubled until provably wide enough, as
+    # far as `effort` allows: cells times experts over all joinings (a second or two).
     band: int = 24
-    effort: int = 1 << 28
+    effort: int = 1 << 29
     # A token that one expert has glued together from up to so many words is cut at the others' blanks if at
     # least so many percent of its letters are theirs. 0 words leaves every token whole.
     glued_words: int = 32
@@ -57,7 +57,7 @@ class AlignmentSettings:
     # Slots of one utterance at most: time and memory grow with the square of the length.
     slot_limit: int = 4096
     expert_limit: int = 64
-    vocabulary_limit: int = 4096  # different tokens of one utterance: costs are a table of all pairs
+    vocabulary_limit: int = 2048  # different tokens of one utterance: costs are a table of all pairs
 
     def __post_init__(self) -> None:
         if not 0 <= self.like_cost <= self.unlike_cost <= 2 * self.gap_cost:

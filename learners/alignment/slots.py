@@ -108,6 +108,7 @@ def _positions(
     times = None
     if unit == "word" and settings.time_cost > 0:
         times = common_times(utterance.outputs, outputs, distinct)
+    passes, widest = _affordable(len(distinct), max(map(len, distinct)), settings)
     alignment = align_sequences(
         tokens,
         starts,
@@ -116,15 +117,29 @@ def _positions(
         np.empty((0, 2)) if times is None else times,
         0 if times is None else settings.time_cost,
         float(settings.exact_steps),
-        settings.refinement_passes,
+        passes,
         settings.band,
-        float(settings.effort),
+        widest,
     )
     if len(alignment) > settings.slot_limit:
         raise BudgetExceeded(
             "slots", len(alignment), settings.slot_limit, "cut the utterance into shorter ones"
         )
     return np.asarray(alignment)
+
+
+def _affordable(count: int, longest: int, settings: AlignmentSettings) -> tuple[int, int]:
+    """How many passes of refinement, and how wide a band, the effort allows for so many and so long sequences."""
+    # Cells per column of the band: every pair once, then each joining, which looks at all others.
+    joining = float(longest) * count * count
+    narrow = 2 * settings.band + 1
+    least = narrow * (joining / 2 + joining)
+    if least > settings.effort:
+        advice = "cut the utterance into shorter ones or leave some engines out"
+        raise BudgetExceeded("alignment effort", least, settings.effort, advice)
+    passes = min(settings.refinement_passes, int((settings.effort - least) / (narrow * joining + 1)))
+    widest = int(settings.effort / (2 * joining * (1.5 + passes) + 1))
+    return passes, max(settings.band, widest)
 
 
 def _check_experts(names: tuple[str, ...], settings: AlignmentSettings) -> None:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from galloon.learners.alignment.costs import costs_across
 from galloon.learners.alignment.sequences import tokens_of
 from galloon.learners.alignment.settings import DEFAULT_SETTINGS, AlignmentSettings, Unit
+from galloon.learners.alignment.vocabulary import slot_tokens
 from galloon.learners.errors import BudgetExceeded
 from galloon.learners.kernels.target import place_target
 from galloon.learners.scoring.normalizers import Normalizer
@@ -60,7 +61,7 @@ def align_target(
     vocabulary = tuple(ids)
     numbers = np.array([ids[token] for token in true_tokens], dtype=np.int32)
     costs = costs_across(network.vocabulary, true_tokens, unit, settings)
-    places, errors = place_target(network.tokens, numbers, costs, settings.gap_cost)
+    places, errors = place_target(slot_tokens(network), numbers, costs, settings.gap_cost)
     tokens = np.full(network.slot_count, NULL, dtype=np.int32)
     placed = places >= 0
     tokens[places[placed]] = numbers[placed]

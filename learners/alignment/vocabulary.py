@@ -1,4 +1,4 @@
-"""Tokens in the order of their texts, after a network has gained or lost some: `renumbered`."""
+"""A network's tokens: in the order of their texts (`renumbered`), as kernels take them (`slot_tokens`)."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,3 +18,8 @@ def renumbered(
     places = {text: i for i, text in enumerate(ordered)}
     numbers = np.array([places.get(text, NULL) for text in vocabulary], dtype=np.int32)
     return SlotNetwork(experts, ordered, numbers[tokens], confidences)
+
+
+def slot_tokens(network: SlotNetwork) -> NDArray[np.int32]:
+    """The network's tokens in the type and layout that the kernels were compiled for, whoever made them."""
+    return np.require(network.tokens, np.int32, ["C", "W"])

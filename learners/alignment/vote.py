@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from galloon.learners.alignment.slots import with_expert
+from galloon.learners.alignment.vocabulary import slot_tokens
 from galloon.learners.errors import InvalidInput
 from galloon.learners.kernels.votes import agreement, weighted_vote
 from galloon.learners.utterance import SlotNetwork
@@ -81,14 +82,14 @@ def derive(network: SlotNetwork, names: Iterable[str], ties: Ties = "listed") ->
 
 
 def _vote(network: SlotNetwork, weights: NDArray[np.int64], ties: Ties, *, occupancy_first: bool) -> Offer:
-    count = len(network.experts)
+    count, tokens = len(network.experts), slot_tokens(network)
     if ties == "listed":
         preference = np.arange(count, 0, -1, dtype=np.int64)
     elif ties == "agreement":
-        preference = agreement(network.tokens)
+        preference = agreement(tokens)
     else:
         raise InvalidInput(f"ties are broken by 'listed' or 'agreement', not {ties!r}")
-    chosen, share = weighted_vote(network.tokens, weights, preference, occupancy_first)
+    chosen, share = weighted_vote(tokens, weights, preference, occupancy_first)
     return Offer(chosen, share)
 
 

@@ -20,13 +20,14 @@ TIMED_TOKENS = 2048  # beyond, the matrix of all pairs of timed tokens would gro
 
 
 @njit(cache=True, nogil=True)
-def align_sequences(tokens, starts, weights, costs, times, time_cost, exact_steps, passes, band, effort):
+def align_sequences(tokens, starts, weights, costs, times, time_cost, exact_steps, passes, band, widest):
     """Slots from sequences: what all share at both ends, and between them the best affordable alignment.
 
     Sequences that all begin (or end) with the same token have an optimal alignment with these tokens in one
     slot: moving them there makes no pair of sequences dearer. times: float64, midpoint and half length of
     each token, NaN where unknown; time_cost: what two tokens cost on top that lie apart; 0: times are empty.
-    exact_steps: cells times moves up to which the alignment is exact. effort: bounds the work beyond.
+    exact_steps: cells times moves up to which the alignment is exact; passes, band and widest: see
+    `profile_alignment`.
     """
     k = weights.shape[0]
     shortest = starts[1] - starts[0]
@@ -62,7 +63,7 @@ def align_sequences(tokens, starts, weights, costs, times, time_cost, exact_step
     elif steps <= exact_steps and k <= EXACT_SEQUENCES:
         found = exact_alignment(inner, inner_starts, weights, inner_costs)
     else:
-        found = profile_alignment(inner, inner_starts, weights, inner_costs, passes, band, effort)
+        found = profile_alignment(inner, inner_starts, weights, inner_costs, passes, band, widest)
 
     slots = found.shape[0]
     alignment = np.full((head + slots + tail, k), ABSENT, dtype=np.int32)
@@ -158,15 +159,12 @@ def exact_alignment(tokens, starts, weights, costs):
 
 
 @njit(cache=True, nogil=True)
-def profile_alignment(tokens, starts, weights, costs, passes, band, effort):
+def profile_alignment(tokens, starts, weights, costs, passes, band, widest):
     """Joins the sequences one by one, the most central first, then refines, at most `passes` times.
 
-    effort: cells times sequences over all joinings, at most. It is kept by a widest band.
+    band and widest: the first and the greatest half-width of the band in which tables are filled.
     """
     k = weights.shape[0]
-    longest = (starts[1:] - starts[:-1]).max()
-    rows = longest * k * (1.0 + passes) * k
-    widest = max(band, np.int64(effort / (2.0 * rows + 1.0)))
     order = central_order(tokens, starts, weights, costs, band, widest)
     members = np.zeros(k, dtype=np.bool_)
     alignment = np.full((starts[order[0] + 1] - starts[order[0]], k), ABSENT, dtype=np.int32)
@@ -438,4 +436,4 @@ def warm_up() -> None:
     weights = np.ones(3, dtype=np.int64)
     costs = np.array([[0, 1, 1], [1, 0, 2], [1, 2, 0]], dtype=np.int32)
     for exact_steps in (0.0, 1e6):
-        align_sequences(tokens, starts, weights, costs, np.zeros((4, 2)), 1, exact_steps, 2, 1, 1e6)
+        align_sequences(tokens, starts, weights, costs, np.zeros((4, 2)), 1, exact_steps, 2, 1, 9)

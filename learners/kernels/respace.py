@@ -7,7 +7,6 @@ the other experts say in these slots. No letter is lost, added, or moved past an
 import numpy as np
 from numba import njit
 
-
 LONGEST_GLUED = 512  # characters; comparing takes the square of it
 
 

@@ -36,16 +36,16 @@ def rewrite_english(tokens: Sequence[Span]) -> Sequence[Span]:
 def _without_asides(tokens: Sequence[Span]) -> list[Span]:
     """Drops what stands in brackets: engines put noises and speakers there. Unclosed ones stay."""
     kept: list[Span] = []
+    last = {sign: i for i, (text, _, _) in enumerate(tokens) for sign in _CLOSING if sign in text}
     i = 0
     while i < len(tokens):
         text = tokens[i][0]
-        if text[0] in _OPENING:
-            closing = _CLOSING[_OPENING.index(text[0])]
-            end = next((j for j in range(i, len(tokens)) if closing in tokens[j][0]), None)
-            if end is not None:
-                i = end + 1
-                continue
-        kept.append(tokens[i])
+        closing = _CLOSING[_OPENING.index(text[0])] if text[0] in _OPENING else ""
+        if closing and last.get(closing, -1) >= i:
+            while closing not in tokens[i][0]:
+                i += 1
+        else:
+            kept.append(tokens[i])
         i += 1
     return kept
 

@@ -144,6 +144,10 @@ def test_limits_are_named():
         align(utterance("a b c d e f g h i"), "word", "basic", AlignmentSettings(slot_limit=8))
     with pytest.raises(BudgetExceeded, match="experts: 3 needed, 2 allowed"):
         align(utterance("a", "b", "c"), "word", "basic", AlignmentSettings(expert_limit=2))
+    with pytest.raises(BudgetExceeded, match="different tokens: 4 needed, 3 allowed"):
+        align(utterance("a b c"), "word", "basic", AlignmentSettings(vocabulary_limit=3))
+    with pytest.raises(BudgetExceeded, match="alignment effort: 1176 needed, 1000 allowed"):
+        align(utterance("a b", "c d e f"), "word", "basic", AlignmentSettings(effort=1000))
     with pytest.raises(InvalidInput, match="same expert name"):
         align(Utterance("u", (ExpertOutput("a", ()), ExpertOutput("a", ()))))
     with pytest.raises(InvalidInput, match="unit"):

@@ -96,7 +96,7 @@ def test_the_exact_alignment_has_the_least_sum_of_pairs(sequences, weights):
     expected = least_cost(tuple(map(tuple, sequences)), tuple(w.tolist()), cost)
     for found in (
         exact_alignment(tokens, starts, w, COSTS),
-        align_sequences(tokens, starts, w, COSTS, NO_TIMES, 0, 1e9, 4, 64, 1e9),
+        align_sequences(tokens, starts, w, COSTS, NO_TIMES, 0, 1e9, 4, 64, 64),
     ):
         check_complete(found, sequences)
         assert total_cost(found, sequences, w.tolist()) == expected
@@ -108,7 +108,7 @@ def test_two_sequences_are_aligned_exactly_by_profiles_too(sequences):
     pair = sequences[:2]
     tokens, starts = flat(pair)
     w = np.ones(2, dtype=np.int64)
-    found = profile_alignment(tokens, starts, w, COSTS, 4, 64, 1e9)
+    found = profile_alignment(tokens, starts, w, COSTS, 4, 64, 64)
     check_complete(found, pair)
     expected = least_cost(tuple(map(tuple, pair)), (1, 1), cost)
     assert total_cost(found, pair, [1, 1]) == expected
@@ -153,8 +153,8 @@ def test_profiles_come_close_to_the_exact_alignment():
             sequences.append(words[keep].tolist())
         tokens, starts = flat(sequences)
         w = np.ones(4, dtype=np.int64)
-        exact = align_sequences(tokens, starts, w, COSTS, NO_TIMES, 0, 1e9, 4, 64, 1e9)
-        profile = align_sequences(tokens, starts, w, COSTS, NO_TIMES, 0, 0.0, 4, 64, 1e9)
+        exact = align_sequences(tokens, starts, w, COSTS, NO_TIMES, 0, 1e9, 4, 64, 64)
+        profile = align_sequences(tokens, starts, w, COSTS, NO_TIMES, 0, 0.0, 4, 64, 64)
         check_complete(profile, sequences)
         exact_total += total_cost(exact, sequences, [1] * 4)
         profile_total += total_cost(profile, sequences, [1] * 4)
