@@ -1,7 +1,8 @@
 """The options by which every command reaches a daemon, and how its errors become exit statuses.
 
-`connection_options` adds them to a command, which gets a `Reach`. `failing_well` turns errors of the client into a
-sentence: exit status 2 for wrong usage, 1 for everything else.
+`connection_options` adds them to a command, which gets a `Reach`; `own_daemon_options` to one that starts a daemon
+of its own when no --server is given. `failing_well` turns errors of the client into a sentence: exit status 2 for
+wrong usage, 1 for everything else.
 """
 
 from collections.abc import Callable, Iterator
@@ -35,11 +36,31 @@ class Reach:
 
 def connection_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds --server, --ca, --cert, --key, --token-file and --timeout; they arrive as `reach`."""
+    server = click.option(
+        "--server",
+        metavar="HOST:PORT",
+        default=DEFAULT_ADDRESS,
+        envvar="GALLOON_ADDRESS",
+        show_default=True,
+        show_envvar=True,
+        help="Where the daemon listens.",
+    )
+    return _with_options(command, server)
 
+
+def own_daemon_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The same, but `reach` is None where no --server is given."""
+    server = click.option(
+        "--server", metavar="HOST:PORT", help="Where a daemon listens. Else: one is started for this run."
+    )
+    return _with_options(command, server)
+
+
+def _with_options(command: Callable[..., Any], server_option: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(command)
     def with_reach(
         *arguments: Any,
-        server: str,
+        server: str | None,
         ca: Path | None,
         cert: Path | None,
         key: Path | None,
@@ -51,19 +72,13 @@ def connection_options(command: Callable[..., Any]) -> Callable[..., Any]:
         with failing_well():
             if token_file is not None:
                 token = token_file.read_text(encoding="utf-8").strip()
-            reach = Reach(Connection(server, ca, cert, key, token or None), timeout)
+            reach = (
+                server if server is None else Reach(Connection(server, ca, cert, key, token or None), timeout)
+            )
         return command(*arguments, reach=reach, **others)
 
     options = [
-        click.option(
-            "--server",
-            metavar="HOST:PORT",
-            default=DEFAULT_ADDRESS,
-            envvar="GALLOON_ADDRESS",
-            show_default=True,
-            show_envvar=True,
-            help="Where the daemon listens.",
-        ),
+        server_option,
         click.option(
             "--ca",
             type=_FILE,

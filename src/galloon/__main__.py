@@ -12,6 +12,11 @@ from galloon import __version__
 # name: (module, attribute, one line for --help)
 SUB_COMMANDS: dict[str, tuple[str, str, str]] = {
     "serve": ("galloon.daemon.serve", "serve", "Serve learners over gRPC; keep what they learn."),
+    "replay": (
+        "galloon.clients.replay.command",
+        "replay",
+        "Play a file of engine outputs with true texts, line by line: predict, then learn.",
+    ),
     "learners": (
         "galloon.clients.learners_command",
         "learners",

@@ -1,0 +1,53 @@
+"""What can be had without learning, to compare with: `Baselines` of each utterance, from the engines' slots.
+
+The vote decides first whether there is a token at all, then which. The uniform choice trusts a random engine in
+each slot: it is where a learner that is told little begins. The oracle takes the best offer of each slot, which
+nobody can without knowing the truth.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from galloon.learners.alignment import Unit, align, align_target, majority_vote, slot_text
+from galloon.learners.scoring.normalizers import Normalizer
+from galloon.learners.utterance import NULL, SlotNetwork, Utterance
+
+
+@dataclass(frozen=True, slots=True)
+class Baselines:
+    """Texts of one utterance. No oracle where there is no true text."""
+
+    vote: str
+    uniform: str
+    oracle: str | None
+
+
+def baselines(utterances: Iterable[Utterance], unit: Unit, rule: Normalizer, seed: int) -> list[Baselines]:
+    """The baselines of each utterance; the seed keys the blind choices."""
+    draws = np.random.Generator(np.random.Philox(key=seed))
+    return [_of_one(utterance, unit, rule, draws) for utterance in utterances]
+
+
+def _of_one(utterance: Utterance, unit: Unit, rule: Normalizer, draws: np.random.Generator) -> Baselines:
+    network = align(utterance, unit, rule)
+    slots = np.arange(network.slot_count)
+    blind = network.tokens[slots, draws.integers(len(network.experts), size=network.slot_count)]
+    vote = _texts(network, majority_vote(network).tokens)
+    oracle = None
+    if utterance.target is not None:
+        oracle = slot_text(_texts(network, _best(network, utterance.target, unit, rule)), unit)
+    return Baselines(slot_text(vote, unit), slot_text(_texts(network, blind), unit), oracle)
+
+
+def _best(network: SlotNetwork, target: str, unit: Unit, rule: Normalizer) -> np.ndarray:
+    """The best token of each slot in hindsight: the true one, else something where there is something to say."""
+    truth = align_target(network, target, unit, rule).tokens
+    offered = (network.tokens == truth[:, None]).any(axis=1)
+    filled = np.take_along_axis(network.tokens, (network.tokens != NULL).argmax(axis=1)[:, None], axis=1)
+    return np.where(offered, truth, filled[:, 0])
+
+
+def _texts(network: SlotNetwork, tokens: np.ndarray) -> list[str]:
+    return [network.vocabulary[token] for token in tokens.tolist()]

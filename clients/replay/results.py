@@ -1,0 +1,96 @@
+"""Everything that a replay came to, scored: `score_runs` makes `Results` of what was played."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from galloon.clients.replay.baselines import baselines
+from galloon.clients.replay.play import Played, Round
+from galloon.clients.system_scores import METRICS, SystemScores, difference, score_texts
+from galloon.learners.alignment.settings import Unit
+from galloon.learners.scoring.bootstrap import Interval
+from galloon.learners.scoring.normalizers import normalizer as named
+from galloon.learners.spec import CombinerSpec
+from galloon.learners.utterance import Utterance
+
+GALLOON, VOTE, UNIFORM, ORACLE = "galloon", "vote", "uniform", "oracle_slot"
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The scores of all systems on the utterances that have a true text, in the order of the file.
+
+    `runs` is what was played: first the learner that the report is about, then those beside it, by name.
+    """
+
+    file: str
+    unit: Unit
+    normalizer: str
+    utterances: tuple[Utterance, ...]  # all that were played
+    scored: tuple[int, ...]  # indices of those that have a true text
+    references: tuple[str, ...]  # their true texts, normalised
+    engines: Mapping[str, SystemScores]
+    vote: SystemScores
+    uniform: SystemScores
+    oracle: SystemScores
+    galloon: Mapping[str, SystemScores]  # by name of the run
+    runs: Mapping[str, Played]
+
+    @property
+    def metric(self) -> str:
+        return METRICS[self.unit]
+
+    @property
+    def main(self) -> SystemScores:
+        return self.galloon[GALLOON]
+
+    @property
+    def played(self) -> Played:
+        return self.runs[GALLOON]
+
+    @property
+    def best_engine(self) -> SystemScores:
+        return min(self.engines.values(), key=lambda system: system.total(self.unit).rate)
+
+    @property
+    def systems(self) -> tuple[SystemScores, ...]:
+        """Engines, then what is computed from them, then what learned."""
+        return (*self.engines.values(), self.uniform, self.vote, *self.galloon.values())
+
+    def round_of(self, utterance_id: str) -> Round:
+        return next(round_ for round_ in self.played.rounds if round_.utterance.id == utterance_id)
+
+    def against(self, other: SystemScores) -> Interval:
+        return difference(self.main, other, self.unit)
+
+
+def score_runs(
+    file: str, utterances: Sequence[Utterance], spec: CombinerSpec, runs: Mapping[str, Played]
+) -> Results:
+    """Score engines, baselines and runs on the normalised texts; the learner's spec says unit and normaliser."""
+    rule = named(spec.normalizer)
+    unit: Unit = "char" if spec.unit == "char" else "word"
+    scored = [i for i, utterance in enumerate(utterances) if utterance.target is not None]
+    known = [utterances[i] for i in scored]
+    references = [rule(utterance.target or "") for utterance in known]
+    without_learning = baselines(known, unit, rule, spec.seed)
+
+    def system(name: str, texts: Sequence[str]) -> SystemScores:
+        return score_texts(name, references, texts, rule)
+
+    return Results(
+        file,
+        unit,
+        spec.normalizer,
+        tuple(utterances),
+        tuple(scored),
+        tuple(references),
+        {
+            output.name: system(output.name, [entry.outputs[column].text for entry in known])
+            for column, output in enumerate(known[0].outputs)
+        },
+        system(VOTE, [entry.vote for entry in without_learning]),
+        system(UNIFORM, [entry.uniform for entry in without_learning]),
+        system(ORACLE, [entry.oracle or "" for entry in without_learning]),
+        {name: system(name, [played.rounds[i].choice.text for i in scored]) for name, played in runs.items()},
+        dict(runs),
+    )

@@ -1,0 +1,106 @@
+"""One replay against a daemon: `replay_session` finds or makes the learner, plays, and saves what was learned."""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+
+from galloon.clients.client import GalloonClient
+from galloon.clients.errors import ClientError, NotFound, WrongUsage
+from galloon.clients.learner_options import check_spec, spec_for
+from galloon.clients.replay.material import Material, same_experts
+from galloon.clients.replay.play import Played, play
+from galloon.clients.replay.results import GALLOON
+from galloon.learners.spec import CombinerSpec
+from galloon.learners.utterance import Utterance
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What is to be played, to whom, and what becomes of the learner."""
+
+    material: Material
+    given: Mapping[str, Any]  # fields of the learner's spec that the user named
+    also: tuple[str, ...] = ()  # settings to play beside it
+    state: Path | None = None  # a saved learner to go on with, and to write back
+    name: str | None = None  # of a learner that stays on the daemon
+    shared: bool = False  # the daemon is somebody's: leave nothing behind that was not asked for
+    alternatives: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What was played: the learner that was asked for as "galloon", others by their setting."""
+
+    utterances: tuple[Utterance, ...]
+    spec: CombinerSpec
+    runs: Mapping[str, Played]
+
+
+async def replay_session(
+    client: GalloonClient, order: Order, advance: Callable[[], None] = lambda: None
+) -> Session:
+    """Play everything that was ordered. The state is written only after a whole run."""
+    name = order.name or f"replay/{token_hex(8)}"
+    spec, create = await _learner(client, order, name)
+    utterances, _ = same_experts(order.material.utterances, spec.experts)
+    temporary = [name] if order.name is None else []
+    runs = {}
+    try:
+        runs[GALLOON] = await play(
+            client, name, utterances, create, alternatives=order.alternatives, advance=advance
+        )
+        if order.state is not None:
+            write_state(order.state, await client.export_learner(name))
+        for setting in order.also:
+            other = spec_for({**order.given, "setting": setting}, spec.experts, utterances)
+            temporary.append(f"{name}/{setting}")
+            runs[f"{GALLOON}, {setting}"] = await play(
+                client, temporary[-1], utterances, other, advance=advance
+            )
+    finally:
+        if order.shared:
+            for learner in temporary:
+                with suppress(
+                    ClientError
+                ):  # it was never made, or the daemon is gone: the first error matters
+                    await client.delete_learner(learner)
+    return Session(utterances, spec, runs)
+
+
+def write_state(path: Path, data: bytes) -> None:
+    """Replace the file as a whole, so that a crash leaves the old one or the new one."""
+    partial = path.with_name(path.name + ".partial")
+    partial.write_bytes(data)
+    partial.replace(path)
+
+
+async def _learner(
+    client: GalloonClient, order: Order, name: str
+) -> tuple[CombinerSpec, CombinerSpec | None]:
+    """The learner's spec, and the same again where it is still to be made."""
+    _check_labels(order)
+    if order.state is not None and order.state.exists():
+        info = await client.import_learner(name, order.state.read_bytes())
+        check_spec(order.given, info.spec, str(order.state))
+        return info.spec, None
+    if order.name is not None:
+        try:
+            info = await client.get_learner(name)
+        except NotFound:
+            pass  # it is made now
+        else:
+            check_spec(order.given, info.spec, f"the daemon under the name {name}")
+            return info.spec, None
+    spec = spec_for(order.given, order.material.experts, order.material.utterances)
+    return spec, spec
+
+
+def _check_labels(order: Order) -> None:
+    there = order.material.label_names
+    for label in order.given.get("labels", ()):
+        if label not in there:
+            found = f"it has {', '.join(there)}" if there else "it has none"
+            raise WrongUsage(f"--context {label}: no utterance of the file has this field; {found}")
