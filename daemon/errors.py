@@ -24,8 +24,11 @@ DaemonError
     ├── StoreFull           no space; heals when space returns
     └── StoreFailed         a write or a sync failed: stop, never retry in place
 
-`refusal` turns any exception of a request into the `Refused` that the client sees.
+`refusal` turns any exception of a request into the `Refused` that the client sees; `placed` says where in the
+request the learners found something wrong.
 """
+
+import re
 
 import grpc
 
@@ -153,6 +156,14 @@ CODES: dict[type[Refused], tuple[grpc.StatusCode, wire.Reason.ValueType]] = {
     Internal: (Code.INTERNAL, wire.REASON_INTERNAL),
 }
 
+# Budgets of the learners that are limits of the configuration, and what to do about them.
+BUDGETS = {
+    "transitions of A'": (
+        "transitions",
+        "use fewer experts, a shorter window, pattern or gap, or raise limits.transitions",
+    )
+}
+
 
 def refusal(error: BaseException, field: str = "") -> Refused:
     """What a client is told of this error: never internal text."""
@@ -160,8 +171,8 @@ def refusal(error: BaseException, field: str = "") -> Refused:
         case Refused():
             return error
         case BudgetExceeded():
-            advice = str(error).partition("; ")[2] or "send less"
-            return LimitPassed(error.limit, error.needed, error.allowed, advice, field)
+            name, advice = BUDGETS.get(error.limit, (error.limit, str(error).partition("; ")[2]))
+            return LimitPassed(name, error.needed, error.allowed, advice, field)
         case InvalidInput():
             return Invalid(str(error), field)
         case StoreFull():
@@ -172,3 +183,12 @@ def refusal(error: BaseException, field: str = "") -> Refused:
             return Invalid(str(error), field)
         case _:
             return Internal("the daemon failed on this request; it has logged why")
+
+
+def placed(error: InvalidInput, field: str) -> Invalid:
+    """The learners name fields of a spec relative to it; the client reads them relative to its request."""
+    text = str(error)
+    inner = re.match(r"[a-z_]+(\.[a-z_]+|\[\d+\])*(?=:)", text)
+    if inner is None:
+        return Invalid(f"{field}: {text}", field)
+    return Invalid(f"{field}.{text}", f"{field}.{inner[0]}")

@@ -66,7 +66,7 @@ class LearnerService:
     async def create(self, request: wire.CreateLearnerRequest, caller: Principal) -> Message:
         caller.check(request.name, "name")
         spec = spec_from_wire(request.spec, self._limits, "spec")
-        host, created = await self._registry.create(request.name, spec, "name")
+        host, created = await self._registry.create(request.name, spec, "name", "spec")
         return wire.CreateLearnerResponse(learner=await self._shown(host), created=created)
 
     async def get(self, request: wire.GetLearnerRequest, caller: Principal) -> Message:

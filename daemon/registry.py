@@ -12,13 +12,13 @@ from concurrent.futures import Executor
 from typing import TypeVar
 from weakref import WeakValueDictionary
 
-from galloon.daemon.errors import Invalid, OtherSpec, UnknownLearner
+from galloon.daemon.errors import Invalid, OtherSpec, UnknownLearner, placed
 from galloon.daemon.lane import Lane
 from galloon.daemon.learner_host import LearnerHost, spec_of
 from galloon.daemon.limits import Limits, check
 from galloon.daemon.store import Store
 from galloon.learners.combiner import Combiner
-from galloon.learners.errors import LearnerError
+from galloon.learners.errors import InvalidInput, LearnerError
 from galloon.learners.spec import CombinerSpec
 
 T = TypeVar("T")
@@ -65,8 +65,10 @@ class Registry:
         start = bisect_right(names, after) if after else 0
         return [self._hosts[name] for name in names[start : start + size]]
 
-    async def create(self, name: str, spec: CombinerSpec, field: str) -> tuple[LearnerHost, bool]:
-        """The learner of this name and spec, and whether it is new."""
+    async def create(
+        self, name: str, spec: CombinerSpec, field: str, spec_field: str = "spec"
+    ) -> tuple[LearnerHost, bool]:
+        """The learner of this name and spec, and whether it is new; the fields are where the client gave them."""
         check_name(name, field)
         async with self._names.setdefault(name, asyncio.Lock()):
             known = self._hosts.get(name)
@@ -74,7 +76,10 @@ class Registry:
                 if known.spec != spec:
                     raise OtherSpec(f"{field}: a learner called {name!r} exists with another spec", field)
                 return known, False
-            host = await self._make(name, spec, None)
+            try:
+                host = await self._make(name, spec, None)
+            except InvalidInput as error:
+                raise placed(error, spec_field) from error
             key = await self._store.create(name, spec.to_json(), None)
             self.adopt(host, key)
             return host, True

@@ -217,7 +217,9 @@ class Stream:
         created = False
         if message.HasField("create"):
             spec = spec_from_wire(message.create, self._service.limits, "open.create")
-            host, created = await self._service.registry.create(message.learner, spec, "open.learner")
+            host, created = await self._service.registry.create(
+                message.learner, spec, "open.learner", "open.create"
+            )
         else:
             host = self._service.registry.find(message.learner, "open.learner")
         ids = list(message.unsure_ids)
@@ -243,7 +245,9 @@ class Stream:
         if self.closed.is_set():
             return
         if answer is None:
-            refused = refusal(error or AssertionError("neither an answer nor an error"))
+            refused = refusal(
+                error or AssertionError("neither an answer nor an error"), FIELDS[request.about]
+            )
             if isinstance(refused, Internal):
                 log.error("request failed", learner=self.host and self.host.name, exc_info=error)
             self._problems += 1
@@ -279,6 +283,8 @@ KINDS = {
     "feedback": wire.REQUEST_KIND_FEEDBACK,
     "open": wire.REQUEST_KIND_OPEN,
 }
+
+FIELDS = {number: name for name, number in KINDS.items()} | {wire.REQUEST_KIND_UNSPECIFIED: "request"}
 
 
 class _Request:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from galloon.daemon.errors import Invalid
+from galloon.daemon.errors import Invalid, placed
 from galloon.daemon.limits import Limits, check
 from galloon.learners.errors import InvalidInput
 from galloon.learners.spec import CombinerSpec
@@ -60,7 +60,7 @@ def spec_from_wire(message: wire.LearnerSpec, limits: Limits, field: str) -> Com
         )
         spec.to_json()
     except InvalidInput as error:
-        raise Invalid(f"{field}.{error}", f"{field}.{str(error).partition(':')[0]}") from error
+        raise placed(error, field) from error
     except ValueError as error:
         raise Invalid(f"{field}: every number must be finite", field) from error
     return spec

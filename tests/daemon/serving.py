@@ -1,7 +1,7 @@
 """A real server on a real port inside the test's own process, and a client that speaks the bare wire.
 
-`serving` starts one; `Daemon.stream` opens a stream and gives a `Conversation`: `ask` sends any request and reads the
-next answer, `opened`, `choice` and `learned` insist on the kind of it.
+`serving` starts one; `Daemon.stream` opens a stream and gives a `Conversation`: `ask` sends any request and reads
+the next answer, `opened`, `choice` and `learned` insist on the kind of it.
 """
 
 import random
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import grpc
+
 from galloon.daemon.app import App
 from galloon.daemon.config import load
 from galloon.learners.build import build

@@ -1,11 +1,14 @@
 """What was acknowledged is there after a restart, to the bit."""
 
+import asyncio
+from itertools import pairwise
+
 import pytest
+
 from galloon.learners.build import build
 from galloon.learners.combiner import TrueTokens
 from galloon.v1 import combine_pb2 as wire
 from galloon.v1 import learners_pb2, spec_pb2
-
 from tests.daemon.serving import feedback, serving, simple_spec, truth, utterance
 
 ALGORITHMS = [
@@ -59,7 +62,7 @@ async def test_an_interrupted_run_equals_one_that_never_stopped(tmp_path):
     for restarts in ((), (3, 7, 8)):
         place = tmp_path / str(len(restarts))
         cuts = [0, *restarts, 12]
-        for first, last in zip(cuts, cuts[1:], strict=False):
+        for first, last in pairwise(cuts):
             async with serving(place) as daemon:
                 stream = await daemon.open()
                 for number in range(first, last):
@@ -103,7 +106,8 @@ async def test_answers_are_remembered_over_a_restart(tmp_path):
     async with serving(tmp_path) as daemon:
         stream = await daemon.open()
         again, taught = await stream.choice(utterance(1)), await stream.learned(feedback(1))
-        assert again.repeated_answer and taught.repeated_answer
+        assert again.repeated_answer
+        assert taught.repeated_answer
         assert (again.text, again.round) == (choice.text, choice.round)
         assert (taught.gain, taught.lessons) == (learned.gain, learned.lessons)
         assert await daemon.digest() == digest
@@ -129,8 +133,6 @@ async def test_feedback_that_the_combiner_refuses_changes_nothing_now_or_on_repl
 
 async def test_a_snapshot_amid_traffic_covers_exactly_what_came_before_it(tmp_path):
     """Rounds and feedback go on while snapshots are taken; every restart finds the same state."""
-    import asyncio
-
     async with serving(tmp_path, store__snapshot_events=3) as daemon:
         daemon.app._housekeeping.snapshot_all = _nothing
         host = None
@@ -148,7 +150,8 @@ async def test_a_snapshot_amid_traffic_covers_exactly_what_came_before_it(tmp_pa
 
         await asyncio.gather(snapshots(), *(traffic(100 * k) for k in range(4)))
         before = await daemon.digest()
-        assert host is not None and host.journal_entries > 0
+        assert host is not None
+        assert host.journal_entries > 0
     async with serving(tmp_path) as daemon:
         assert await daemon.digest() == before
 

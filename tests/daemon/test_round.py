@@ -4,10 +4,10 @@ import asyncio
 
 import grpc
 import pytest
+
 from galloon.v1 import combine_pb2 as wire
 from galloon.v1 import spec_pb2 as spec
 from galloon.v1 import utterance_pb2
-
 from tests.daemon.serving import EXPERTS, feedback, serving, simple_spec, truth, utterance
 
 

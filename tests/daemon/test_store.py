@@ -4,6 +4,7 @@ import asyncio
 import sqlite3
 
 import pytest
+
 from galloon.daemon.errors import StoreDamaged, StoreFailed, StoreFull, StoreLocked, StoreTooNew
 from galloon.daemon.sqlite_store import SqliteStore
 from galloon.daemon.store import VOID, Entry

@@ -14,7 +14,8 @@ PROTO = Path(__file__).parents[2] / "proto"
 def test_generated_code_is_fresh(tmp_path):
     """Generating again gives the checked-in files, byte for byte, and no others."""
     spec = importlib.util.spec_from_file_location("generate", PROTO / "generate.py")
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     generate = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(generate)
     generate.generate(tmp_path)

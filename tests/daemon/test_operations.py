@@ -1,0 +1,260 @@
+"""What an operator sees: drain, health, reflection, metrics, the command's exit statuses."""
+
+import asyncio
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import aiohttp
+import grpc
+import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+from galloon.v1 import combine_pb2 as wire
+from galloon.v1 import learners_pb2
+from tests.daemon.serving import EXPERTS, feedback, serving, simple_spec, utterance
+from tests.daemon_process import Daemon
+from tests.system import needs
+
+PROTO = Path(__file__).parents[2] / "proto"
+
+
+async def test_draining_answers_everything_then_ends_every_stream(tmp_path):
+    """Requests that were taken are answered, idle streams end at once, new ones are turned away."""
+    async with serving(tmp_path) as daemon:
+        busy, idle = await daemon.open(), await daemon.open()
+        for number in range(5):
+            await busy.send(utterance(number))
+        await busy.send(feedback(0))
+        while daemon.app.registry.find("test").rounds.started < 5:  # noqa: ASYNC110  # until all have been taken
+            await asyncio.sleep(0.001)
+        draining = asyncio.create_task(daemon.app.streams.drain())
+        answers = [await busy.read() for _ in range(6)]
+        assert [answer.WhichOneof("response") for answer in answers].count("choice") == 5
+        for stream in (busy, idle):
+            with pytest.raises(grpc.RpcError) as ended:
+                await stream.read()
+            assert ended.value.code() == grpc.StatusCode.UNAVAILABLE
+            assert "reconnect" in ended.value.details()
+        await draining
+        with pytest.raises(grpc.RpcError) as refused:
+            await daemon.stream().ask(wire.Open(learner="test"))
+        assert refused.value.code() == grpc.StatusCode.UNAVAILABLE
+
+
+async def test_sigterm_ends_the_process_with_status_0_and_leaves_nothing_to_replay(tmp_path):
+    """Under an open stream; the next start finds snapshots and an empty journal."""
+    daemon = Daemon(tmp_path)
+    await asyncio.to_thread(daemon.start)
+    try:
+        async with grpc.aio.insecure_channel(daemon.address) as channel:
+            from galloon.v1 import combine_pb2_grpc
+            from tests.daemon.serving import Conversation
+
+            stream = Conversation(combine_pb2_grpc.CombineServiceStub(channel).Combine())
+            await stream.opened(wire.Open(learner="test", create=simple_spec()))
+            await stream.choice(utterance(1))
+            await stream.learned(feedback(1))
+            assert daemon.process is not None
+            daemon.process.send_signal(signal.SIGTERM)
+            with pytest.raises(grpc.RpcError):
+                await stream.read()
+            assert await asyncio.to_thread(daemon.process.wait) == 0
+    finally:
+        daemon.kill()
+    assert '"event": "stopped"' in daemon.log.read_text()
+    import sqlite3
+
+    database = sqlite3.connect(daemon.data_dir / "galloon.db")
+    assert database.execute("SELECT count(*) FROM journal").fetchone() == (0,)
+    assert database.execute("SELECT count(*) FROM snapshots").fetchone() == (1,)
+    database.close()
+
+
+def test_a_damaged_store_ends_the_command_with_status_1_and_a_sentence(tmp_path):
+    """No traceback; what is wrong, and what to do."""
+    (tmp_path / "galloon.db").write_bytes(b"rubbish" * 1000)
+    command = [sys.executable, "-m", "galloon", "serve", "--listen", "127.0.0.1:0", "--http", ""]
+    result = subprocess.run(
+        [*command, "--data-dir", str(tmp_path)], capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 1
+    assert "galloon.db" in result.stderr
+    assert "restore the data directory from a backup" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+async def test_health_of_the_daemon_and_of_each_learner(tmp_path):
+    """Serving while it serves; unknown for a name without learner; not serving while it stops."""
+    async with serving(tmp_path) as daemon:
+        await daemon.open()
+        health = health_pb2_grpc.HealthStub(daemon.channel)
+        for name in ("", "test"):
+            answer = await health.Check(health_pb2.HealthCheckRequest(service=name))
+            assert answer.status == health_pb2.HealthCheckResponse.SERVING
+        with pytest.raises(grpc.RpcError) as unknown:
+            await health.Check(health_pb2.HealthCheckRequest(service="nobody"))
+        assert unknown.value.code() == grpc.StatusCode.NOT_FOUND
+        await daemon.learners.DeleteLearner(learners_pb2.DeleteLearnerRequest(name="test"))
+        await asyncio.sleep(0)
+        answer = await health.Check(health_pb2.HealthCheckRequest(service="test"))
+        assert answer.status == health_pb2.HealthCheckResponse.NOT_SERVING
+
+
+async def test_deleting_a_learner_ends_its_streams_and_no_others(tmp_path):
+    """With NOT_FOUND and the name."""
+    async with serving(tmp_path) as daemon:
+        stream, other = await daemon.open("one"), await daemon.open("two")
+        await daemon.learners.DeleteLearner(learners_pb2.DeleteLearnerRequest(name="one"))
+        with pytest.raises(grpc.RpcError) as ended:
+            await stream.read()
+        assert ended.value.code() == grpc.StatusCode.NOT_FOUND
+        await other.choice(utterance(1))
+
+
+@pytest.fixture(scope="module")
+def buf() -> str:
+    subprocess.run(
+        ["npm", "ci", "--silent", "--no-audit", "--no-fund"], cwd=PROTO, check=True, capture_output=True
+    )
+    return str(PROTO / "node_modules/.bin/buf")
+
+
+@needs("npm")
+async def test_a_foreign_client_plays_a_round_through_reflection(tmp_path, buf):
+    """`buf curl` knows nothing of this repository: it asks the daemon for the schema."""
+    offers = [{"expert": name, "tokens": ["so", "far"]} for name in EXPERTS]
+    spec = {"experts": list(EXPERTS), "algorithm": "ALGORITHM_EXPANDED_HEDGE", "window": 2}
+    requests = [
+        {"open": {"learner": "curl", "create": spec}},
+        {"utterance": {"id": "x", "slots": {"offers": offers}}},
+    ]
+    async with serving(tmp_path) as daemon:
+
+        async def curl(messages):
+            process = await asyncio.create_subprocess_exec(
+                buf,
+                *("curl", "--protocol", "grpc", "--http2-prior-knowledge", "-d", "@-"),
+                f"http://{daemon.app.address}/galloon.v1.CombineService/Combine",
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
+            out, errors = await process.communicate("\n".join(map(json.dumps, messages)).encode())
+            assert process.returncode == 0, errors.decode()
+            decoder, text, found = json.JSONDecoder(), out.decode().strip(), []
+            while text:
+                value, end = decoder.raw_decode(text)
+                found.append(value)
+                text = text[end:].lstrip()
+            return found
+
+        opened, choice = await curl(requests)
+        assert opened["opened"]["created"]
+        assert choice["choice"]["text"] == "so far"
+        opened, learned = await curl(
+            [
+                {"open": {"learner": "curl", "unsureIds": ["x"]}},
+                {"feedback": {"id": "x", "trueText": "so far"}},
+            ]
+        )
+        assert opened["opened"]["rounds"] == [{"id": "x", "state": "ROUND_STATE_PENDING"}]
+        assert learned["learned"]["gain"] == 2
+
+
+async def test_reflection_can_be_switched_off(tmp_path):
+    """Then the method does not exist."""
+    async with serving(tmp_path, server__reflection="false") as daemon:
+        method = "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo"
+        with pytest.raises(grpc.RpcError) as missing:
+            await daemon.channel.stream_stream(method)().read()
+        assert missing.value.code() == grpc.StatusCode.UNIMPLEMENTED
+
+
+async def scraped(daemon, path="/metrics", **headers):
+    async with aiohttp.ClientSession() as session:
+        async with session.get(f"http://{daemon.app.http_address}{path}", headers=headers) as answer:
+            return answer.status, await answer.text()
+
+
+def promtool(text):
+    command = ["promtool", "check", "metrics"]
+    result = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+    return result.returncode, result.stdout + result.stderr
+
+
+@needs("promtool")
+async def test_metrics_pass_the_checks_of_prometheus(tmp_path):
+    """After rounds, refusals and a snapshot; every metric of the design is there."""
+    async with serving(tmp_path) as daemon:
+        stream = await daemon.open()
+        for number in range(4):
+            await stream.choice(utterance(number))
+            await stream.learned(feedback(number))
+        await stream.problem(feedback(99))
+        await daemon.learners.SnapshotLearner(learners_pb2.SnapshotLearnerRequest(name="test"))
+        daemon.app._housekeeping._count_errors(daemon.app.registry.hosts())
+        status, text = await scraped(daemon)
+    assert status == 200
+    result = subprocess.run(
+        ["promtool", "check", "metrics"], input=text, capture_output=True, text=True, check=False
+    )
+    assert (result.returncode, result.stdout + result.stderr) == (0, "")
+    for line in (
+        "galloon_choices_total 4.0",
+        'galloon_feedback_total{kind="true_tokens"} 4.0',
+        'galloon_rejects_total{reason="unknown_round"} 1.0',
+        'galloon_learner_lessons{learner="test"} 4.0',
+        "galloon_snapshots_total 1.0",
+        "galloon_streams 1.0",
+        "galloon_pending_rounds 0.0",
+    ):
+        assert f"\n{line}\n" in text, line
+    for name in (
+        "galloon_learner_regret",
+        "galloon_learner_regret_bound",
+        "galloon_learner_context_transitions",
+        "galloon_learner_snapshot_age_seconds",
+        "galloon_learner_snapshot_bytes",
+    ):
+        assert f'\n{name}{{learner="test"}} ' in text, name
+    for name in ("galloon_choose_seconds", "galloon_learn_seconds", "galloon_store_commit_seconds"):
+        assert f"\n{name}_count " in text, name
+    assert '\ngalloon_word_edits_total{expert="galloon",learner="test"} ' in text
+
+
+async def test_only_so_many_learners_are_shown_by_name(tmp_path):
+    """The sums cover all of them."""
+    async with serving(tmp_path, http__learners_shown=2) as daemon:
+        for name in "abc":
+            await (await daemon.open(name)).choice(utterance(1))
+        _, text = await scraped(daemon)
+    assert text.count("galloon_learner_lessons{") == 2
+    assert "\ngalloon_rounds 3.0\n" in text
+    assert "\ngalloon_learners 3.0\n" in text
+
+
+async def test_health_over_http(tmp_path):
+    """Alive and ready while it serves; alive and not ready while it drains."""
+    async with serving(tmp_path) as daemon:
+        assert (await scraped(daemon, "/healthz"))[0] == 200
+        assert (await scraped(daemon, "/readyz"))[0] == 200
+        daemon.app._ready = False
+        assert (await scraped(daemon, "/healthz"))[0] == 200
+        assert (await scraped(daemon, "/readyz"))[0] == 503
+
+
+async def test_metrics_can_ask_for_a_token(tmp_path):
+    """As the gRPC port does; the health checks never do."""
+    from galloon.daemon.auth import new_token
+
+    token, entry = new_token("prometheus", "")
+    (tmp_path / "tokens.toml").write_text(entry)
+    settings = {"auth__tokens": tmp_path / "tokens.toml", "http__require_token": "true"}
+    async with serving(tmp_path / "data", **settings) as daemon:
+        assert (await scraped(daemon))[0] == 401
+        assert (await scraped(daemon, Authorization="Bearer wrong"))[0] == 401
+        assert (await scraped(daemon, Authorization=f"Bearer {token}"))[0] == 200
+        assert (await scraped(daemon, "/healthz"))[0] == 200
