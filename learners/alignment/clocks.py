@@ -19,8 +19,8 @@ ANCHORS_NEEDED = 3  # words that two engines share, before a line is put through
 
 def common_times(
     experts: Sequence[ExpertOutput], outputs: Outputs, distinct: Sequence[tuple[int, ...]]
-) -> NDArray[np.float64] | None:
-    """Midpoint and half length of each token of the distinct sequences, one after the other.
+) -> list[NDArray[np.float64]] | None:
+    """Midpoint and half length of each token of the distinct sequences.
 
     NaN where nothing is known; None if fewer than two sequences have times to compare.
     """
@@ -49,4 +49,4 @@ def common_times(
             found[numbers] = times * (slope, slope) + (offset, 0.0)
     if len(found) < 2:
         return None
-    return np.concatenate([found.get(n, np.full((len(n), 2), np.nan)) for n in distinct])
+    return [found.get(n, np.full((len(n), 2), np.nan)) for n in distinct]

@@ -2,8 +2,8 @@
 
 Experts that said the same are one sequence with a greater weight; what all share at the beginning and at the
 end needs no search; in between the least sum of pairs is found exactly where that is affordable, else by
-refined profile alignment (`learners.kernels.alignment`). Sequences are put in the order of their content
-first, so the slots do not depend on the order, nor on the names, of the experts.
+refined profile alignment (`search`). Sequences are put in the order of their content first, so the slots do
+not depend on the order, nor on the names, of the experts.
 """
 
 from dataclasses import replace
@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from galloon.learners.alignment.clocks import common_times
 from galloon.learners.alignment.costs import costs_within
 from galloon.learners.alignment.respace import respace
+from galloon.learners.alignment.search import search_slots
 from galloon.learners.alignment.sequences import Outputs, confidences_of, read_outputs
 from galloon.learners.alignment.settings import DEFAULT_SETTINGS, AlignmentSettings, Unit
-from galloon.learners.alignment.spelling import Spelling, spelled
+from galloon.learners.alignment.spelling import spelled
 from galloon.learners.errors import BudgetExceeded, InvalidInput
-from galloon.learners.kernels.alignment import align_sequences
 from galloon.learners.scoring.normalizers import Normalizer
 from galloon.learners.scoring.normalizers import normalizer as named
 from galloon.learners.utterance import SlotNetwork, Utterance
@@ -45,7 +45,11 @@ def align(
     spelling = None
     if len(distinct) > 1:
         spelling = spelled(outputs.vocabulary)
-        slots = _positions(utterance, outputs, distinct, spelling, unit, settings)
+        weights = np.array([outputs.numbered.count(sequence) for sequence in distinct], dtype=np.int64)
+        costs = costs_within(outputs.vocabulary, unit, settings, spelling)
+        timed = unit == "word" and settings.time_cost > 0
+        times = common_times(utterance.outputs, outputs, distinct) if timed else None
+        slots = search_slots(distinct, weights, costs, times, settings)
     else:
         slots = np.arange(len(distinct[0]) if distinct else 0, dtype=np.int32)[:, None]
 
@@ -90,56 +94,6 @@ def with_expert(
 def slot_text(tokens: list[str], unit: Unit) -> str:
     """The text that a choice of one token per slot spells; nulls vanish."""
     return "".join(tokens) if unit == "char" else " ".join(token for token in tokens if token)
-
-
-def _positions(
-    utterance: Utterance,
-    outputs: Outputs,
-    distinct: list[tuple[int, ...]],
-    spelling: Spelling,
-    unit: Unit,
-    settings: AlignmentSettings,
-) -> NDArray[np.int32]:
-    """For each slot and different sequence the position of its token there, or -1."""
-    weights = np.array([outputs.numbered.count(sequence) for sequence in distinct], dtype=np.int64)
-    starts = np.zeros(len(distinct) + 1, dtype=np.int64)
-    starts[1:] = np.array([len(sequence) for sequence in distinct]).cumsum()
-    tokens = np.array([token for sequence in distinct for token in sequence], dtype=np.int32)
-    times = None
-    if unit == "word" and settings.time_cost > 0:
-        times = common_times(utterance.outputs, outputs, distinct)
-    passes, widest = _affordable(len(distinct), max(map(len, distinct)), settings)
-    alignment = align_sequences(
-        tokens,
-        starts,
-        weights,
-        costs_within(outputs.vocabulary, unit, settings, spelling),
-        np.empty((0, 2)) if times is None else times,
-        0 if times is None else settings.time_cost,
-        float(settings.exact_steps),
-        passes,
-        settings.band,
-        widest,
-    )
-    if len(alignment) > settings.slot_limit:
-        raise BudgetExceeded(
-            "slots", len(alignment), settings.slot_limit, "cut the utterance into shorter ones"
-        )
-    return np.asarray(alignment)
-
-
-def _affordable(count: int, longest: int, settings: AlignmentSettings) -> tuple[int, int]:
-    """How many passes of refinement, and how wide a band, the effort allows for so many and so long sequences."""
-    # Cells per column of the band: every pair once, then each joining, which looks at all others.
-    joining = float(longest) * count * count
-    narrow = 2 * settings.band + 1
-    least = narrow * (joining / 2 + joining)
-    if least > settings.effort:
-        advice = "cut the utterance into shorter ones or leave some engines out"
-        raise BudgetExceeded("alignment effort", least, settings.effort, advice)
-    passes = min(settings.refinement_passes, int((settings.effort - least) / (narrow * joining + 1)))
-    widest = int(settings.effort / (2 * joining * (1.5 + passes) + 1))
-    return passes, max(settings.band, widest)
 
 
 def _check_experts(names: tuple[str, ...], settings: AlignmentSettings) -> None:

@@ -6,10 +6,19 @@ import numpy as np
 from numba.core.dispatcher import Dispatcher
 
 from galloon.learners.alignment import DERIVED, align, align_target, derive, with_alternatives
-from galloon.learners.kernels import alignment, clock, lattice, respace, target, token_distance, votes
+from galloon.learners.kernels import (
+    clock,
+    exact_alignment,
+    lattice,
+    profile_alignment,
+    respace,
+    target,
+    token_distance,
+    votes,
+)
 from galloon.learners.utterance import ExpertOutput, Lattice, Utterance, Word
 
-MODULES = (alignment, clock, lattice, respace, target, token_distance, votes)
+MODULES = (clock, exact_alignment, profile_alignment, lattice, respace, target, token_distance, votes)
 
 
 def signatures():

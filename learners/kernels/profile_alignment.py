@@ -1,169 +1,22 @@
-"""Alignment of several token sequences into slots of least total cost.
+"""Many sequences aligned one after the other: to the profile of those already aligned, then refined.
 
-The cost of a slot is the sum over pairs of sequences, each pair weighted by both weights, of the cost of
-their two tokens there (null against a token is the gap cost, null against null nothing). `exact_alignment`
-finds the least sum over all slots by a dynamic programme in as many dimensions as there are sequences;
-`profile_alignment` joins one sequence after the other, the most central first, and then re-aligns each
-against the profile of the others until nothing gets cheaper. Costs are whole numbers: ties are exact.
+`profile_alignment` starts from the most central sequence, joins the others in the order of their distance, and
+then takes each out and joins it again until nothing gets cheaper. The cost is that of `exact_alignment`, with
+the same arguments; costs are whole numbers, so that "cheaper" is exact.
 
-Letters: k sequences; `tokens` int32, all sequences one after the other; `starts` int64 of length k+1;
-`weights` int64; `costs` int32 of all token pairs (row and column 0: null, the gap cost everywhere).
-An alignment is int32, slots x k: the position within its sequence of the token in that slot, or -1.
+`band` and `widest` are the first and the greatest half-width of the diagonal band in which tables are filled. A
+band is doubled until no path outside it could be better, or it is the widest.
 """
 
 import numpy as np
 from numba import njit
 
 ABSENT = -1
-EXACT_SEQUENCES = 14  # a step of the exact programme is a set of sequences, held in 16 bits
-TIMED_TOKENS = 2048  # beyond, the matrix of all pairs of timed tokens would grow too large
-
-
-@njit(cache=True, nogil=True)
-def align_sequences(tokens, starts, weights, costs, times, time_cost, exact_steps, passes, band, widest):
-    """Slots from sequences: what all share at both ends, and between them the best affordable alignment.
-
-    Sequences that all begin (or end) with the same token have an optimal alignment with these tokens in one
-    slot: moving them there makes no pair of sequences dearer. times: float64, midpoint and half length of
-    each token, NaN where unknown; time_cost: what two tokens cost on top that lie apart; 0: times are empty.
-    exact_steps: cells times moves up to which the alignment is exact; passes, band and widest: see
-    `profile_alignment`.
-    """
-    k = weights.shape[0]
-    shortest = starts[1] - starts[0]
-    for i in range(k):
-        shortest = min(shortest, starts[i + 1] - starts[i])
-    head = 0
-    while head < shortest and _all_equal(tokens, starts[:-1] + head):
-        head += 1
-    tail = 0
-    while tail < shortest - head and _all_equal(tokens, starts[1:] - 1 - tail):
-        tail += 1
-
-    inner_starts = np.zeros(k + 1, dtype=np.int64)
-    steps = 2.0**k
-    for i in range(k):
-        inside = starts[i + 1] - starts[i] - head - tail
-        inner_starts[i + 1] = inner_starts[i] + inside
-        steps *= inside + 1
-    inner = np.empty(inner_starts[k], dtype=np.int32)
-    source = np.empty(inner_starts[k], dtype=np.int64)
-    for i in range(k):
-        for p in range(inner_starts[i + 1] - inner_starts[i]):
-            source[inner_starts[i] + p] = starts[i] + head + p
-            inner[inner_starts[i] + p] = tokens[starts[i] + head + p]
-
-    if 0 < time_cost and inner.shape[0] <= TIMED_TOKENS:
-        inner_costs = timed_costs(inner, times[source], costs, time_cost)
-        inner = np.arange(1, inner.shape[0] + 1).astype(np.int32)
-    else:
-        inner_costs = costs
-    if inner.shape[0] == 0:
-        found = np.empty((0, k), dtype=np.int32)
-    elif steps <= exact_steps and k <= EXACT_SEQUENCES:
-        found = exact_alignment(inner, inner_starts, weights, inner_costs)
-    else:
-        found = profile_alignment(inner, inner_starts, weights, inner_costs, passes, band, widest)
-
-    slots = found.shape[0]
-    alignment = np.full((head + slots + tail, k), ABSENT, dtype=np.int32)
-    for i in range(k):
-        for p in range(head):
-            alignment[p, i] = p
-        for slot in range(slots):
-            if found[slot, i] >= 0:
-                alignment[head + slot, i] = head + found[slot, i]
-        for p in range(tail):
-            alignment[head + slots + p, i] = starts[i + 1] - starts[i] - tail + p
-    return alignment
-
-
-@njit(cache=True, nogil=True)
-def exact_alignment(tokens, starts, weights, costs):
-    """The alignment of least cost. Time and memory grow with the product of the lengths."""
-    k = weights.shape[0]
-    full = (1 << k) - 1
-    lengths = starts[1:] - starts[:-1]
-    strides = np.ones(k, dtype=np.int64)
-    for i in range(k - 2, -1, -1):
-        strides[i] = strides[i + 1] * (lengths[i + 1] + 1)
-    cells = strides[0] * (lengths[0] + 1)
-    gap = np.int64(costs[0, costs.shape[0] - 1])
-
-    back = np.zeros(full + 1, dtype=np.int64)  # how far back a step of these sequences leads
-    gaps = np.zeros(full + 1, dtype=np.int64)
-    total = weights.sum()
-    for step in range(1, full + 1):
-        inside = np.int64(0)
-        for i in range(k):
-            if step >> i & 1:
-                inside += weights[i]
-                back[step] += strides[i]
-        gaps[step] = gap * inside * (total - inside)
-
-    best = np.zeros(cells, dtype=np.int64)
-    came = np.zeros(cells, dtype=np.int16)
-    place = np.zeros(k, dtype=np.int64)
-    pairs = np.zeros((k, k), dtype=np.int64)
-    columns = np.zeros(full + 1, dtype=np.int64)  # pair costs among the sequences of a step
-    for cell in range(1, cells):
-        for i in range(k - 1, -1, -1):
-            place[i] += 1
-            if place[i] <= lengths[i]:
-                break
-            place[i] = 0
-        available = 0
-        for i in range(k):
-            if place[i] > 0:
-                available |= 1 << i
-                a = tokens[starts[i] + place[i] - 1]
-                for j in range(i):
-                    if place[j] > 0:
-                        pairs[i, j] = weights[i] * weights[j] * costs[a, tokens[starts[j] + place[j] - 1]]
-        least = np.int64(-1)
-        for step in range(1, available + 1):
-            if step & ~available:
-                continue
-            highest = k - 1
-            while not step >> highest & 1:
-                highest -= 1
-            rest = step ^ (1 << highest)
-            column = columns[rest]
-            for j in range(highest):
-                if rest >> j & 1:
-                    column += pairs[highest, j]
-            columns[step] = column
-            cost = best[cell - back[step]] + column + gaps[step]
-            # Among equals the fullest step wins: it is met last.
-            if least < 0 or cost <= least:
-                least = cost
-                came[cell] = step
-        best[cell] = least
-
-    slots = 0
-    cell = cells - 1
-    while cell > 0:
-        cell -= back[came[cell]]
-        slots += 1
-    alignment = np.full((slots, k), ABSENT, dtype=np.int32)
-    cell = cells - 1
-    left = lengths.copy()
-    for slot in range(slots - 1, -1, -1):
-        step = came[cell]
-        for i in range(k):
-            if step >> i & 1:
-                left[i] -= 1
-                alignment[slot, i] = left[i]
-        cell -= back[step]
-    return alignment
 
 
 @njit(cache=True, nogil=True)
 def profile_alignment(tokens, starts, weights, costs, passes, band, widest):
-    """Joins the sequences one by one, the most central first, then refines, at most `passes` times.
-
-    band and widest: the first and the greatest half-width of the band in which tables are filled.
-    """
+    """Joins the sequences one by one, the most central first, then refines, at most `passes` times."""
     k = weights.shape[0]
     order = central_order(tokens, starts, weights, costs, band, widest)
     members = np.zeros(k, dtype=np.bool_)
@@ -397,43 +250,7 @@ def cost_of_one(alignment, one, tokens, starts, weights, costs):
     return total * weights[one]
 
 
-@njit(cache=True, nogil=True)
-def timed_costs(tokens, times, costs, time_cost):
-    """Costs of all pairs of items (tokens at their place), the first being null: likeness and distance in time.
-
-    Two items whose intervals do not overlap cost time_cost more; those that do, in proportion. Where a time is
-    unknown (NaN) nothing is added, for then no comparison holds.
-    """
-    n = tokens.shape[0]
-    result = np.zeros((n + 1, n + 1), dtype=np.int32)
-    result[0, 1:] = costs[0, costs.shape[0] - 1]
-    result[1:, 0] = costs[0, costs.shape[0] - 1]
-    for a in range(n):
-        for b in range(a):
-            cost = costs[tokens[a], tokens[b]]
-            distance = abs(times[a, 0] - times[b, 0])
-            reach = times[a, 1] + times[b, 1]
-            if distance >= reach:
-                cost += time_cost
-            elif distance > 0.0:
-                cost += np.int32(time_cost * distance / reach + 0.5)
-            result[a + 1, b + 1] = cost
-            result[b + 1, a + 1] = cost
-    return result
-
-
-@njit(cache=True, nogil=True)
-def _all_equal(tokens, places):
-    for i in range(1, places.shape[0]):
-        if tokens[places[i]] != tokens[places[0]]:
-            return False
-    return True
-
-
 def warm_up() -> None:
-    tokens = np.array([1, 2, 2, 1], dtype=np.int32)
-    starts = np.array([0, 2, 3, 4], dtype=np.int64)
-    weights = np.ones(3, dtype=np.int64)
+    tokens, starts = np.array([1, 2, 2, 1], dtype=np.int32), np.array([0, 2, 3, 4], dtype=np.int64)
     costs = np.array([[0, 1, 1], [1, 0, 2], [1, 2, 0]], dtype=np.int32)
-    for exact_steps in (0.0, 1e6):
-        align_sequences(tokens, starts, weights, costs, np.zeros((4, 2)), 1, exact_steps, 2, 1, 9)
+    profile_alignment(tokens, starts, np.ones(3, dtype=np.int64), costs, 2, 1, 9)
