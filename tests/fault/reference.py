@@ -1,0 +1,71 @@
+"""The run that nobody interrupts, fed with the events that survived each life, and what clients may conclude from them.
+
+`Reference.follow` applies what a recovered learner brought and compares digests; `Reference.check` holds the client's
+log against it: everything acknowledged is there, once, in its place.
+"""
+
+from collections import defaultdict
+from typing import Any
+
+from galloon.daemon.events import Chose, Taught, from_entry
+from galloon.daemon.learner_host import LearnerHost
+from galloon.daemon.limits import Limits
+from galloon.daemon.store import StoredEntry
+from galloon.learners import state
+from galloon.learners.build import build
+from galloon.learners.errors import LearnerError
+from galloon.learners.spec import CombinerSpec
+
+from tests.fault.workload import Log
+
+
+class Reference:
+    """One host for each learner, which has never been captured, restored or killed."""
+
+    def __init__(self, specs: dict[str, CombinerSpec], limits: Limits) -> None:
+        self._hosts = {
+            name: LearnerHost(name, spec, build(spec), limits, lambda: 0.0) for name, spec in specs.items()
+        }
+        self.seqs = dict.fromkeys(specs, 0)
+        self.taught: defaultdict[str, dict[str, int]] = defaultdict(dict)  # learner, id: which lesson it was
+        self.chosen: defaultdict[str, set[str]] = defaultdict(set)
+
+    def follow(self, found: dict[str, Any]) -> None:
+        """Apply the events of a recovered learner that are new, and compare."""
+        name, host = found["name"], self._hosts[found["name"]]
+        for seq, kind, body in found["events"]:
+            self.seqs[name] += 1
+            assert seq == self.seqs[name], f"{name}: entry {self.seqs[name]} is missing, the next is {seq}"
+            self._apply(host, StoredEntry(seq, kind, bytes.fromhex(body)))
+        assert found["seq"] == self.seqs[name], (
+            f"{name}: recovered up to entry {found['seq']}, entry {self.seqs[name]} was there"
+        )
+        digest = state.digest(host.capture(host.rounds.started))
+        assert found["digest"] == digest, f"{name}: the recovered state is not that of an uninterrupted run"
+
+    def check(self, log: Log) -> None:
+        """Whatever was acknowledged survived, as the lesson that it was acknowledged as."""
+        for name, acknowledged in log.acknowledged.items():
+            for id_, lesson in acknowledged.items():
+                place = self.taught[name].get(id_)
+                assert place is not None, f"{name}: feedback on {id_} was acknowledged and is lost"
+                assert place == lesson.lessons, (
+                    f"{name}: {id_} was acknowledged as lesson {lesson.lessons}, is {place}"
+                )
+            strangers = self.taught[name].keys() - log.sent[name]
+            assert not strangers, f"{name}: learned what nobody sent: {sorted(strangers)[:5]}"
+
+    def _apply(self, host: LearnerHost, entry: StoredEntry) -> None:
+        event = from_entry(entry)
+        if event is None:
+            return
+        try:
+            host.apply(event)
+        except LearnerError:
+            return  # refused live, refused on replay: it changed nothing
+        if isinstance(event, Taught):
+            taught = self.taught[host.name]
+            assert event.id not in taught, f"{host.name}: {event.id} was learned twice"
+            taught[event.id] = len(taught) + 1
+        elif isinstance(event, Chose):
+            self.chosen[host.name].add(event.id)
