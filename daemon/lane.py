@@ -19,7 +19,7 @@ T = TypeVar("T")
 Kind = tuple[str, int]  # what is done, and the order of magnitude of how much
 Done = Callable[[Any, Exception | None], None]
 MEMORY = 0.9  # of the running average of seconds
-HEAVY_UNTIL_MEASURED = 1.0
+HEAVY_UNTIL_MEASURED = float("inf")
 SLICE_S = 0.005  # of work on the event loop before others get a turn
 
 

@@ -1,0 +1,84 @@
+"""Lanes: one learner's work strictly in order, other learners' work never behind it."""
+
+import asyncio
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from galloon.daemon.lane import Lane
+
+LIGHT, HEAVY = ("light", 0), ("heavy", 0)
+
+
+@pytest.fixture
+def pool():
+    with ThreadPoolExecutor(4) as pool:
+        yield pool
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.lists(st.booleans(), min_size=1, max_size=20))
+def test_work_of_one_lane_keeps_its_order_and_never_overlaps(kinds):
+    """Whatever mixture of light and heavy work, from whichever thread it runs in."""
+
+    async def main() -> None:
+        with ThreadPoolExecutor(4) as pool:
+            lane, order, running = Lane(pool, 0.001), [], []
+            lane._seconds[LIGHT] = 0.0
+
+            def work(number: int, heavy: bool) -> int:
+                running.append(number)
+                assert len(running) == 1
+                if heavy:
+                    time.sleep(0.0012)
+                order.append(number)
+                running.pop()
+                return number
+
+            parts = [
+                lane.run(HEAVY if heavy else LIGHT, lambda n=number, h=heavy: work(n, h))
+                for number, heavy in enumerate(kinds)
+            ]
+            assert await asyncio.gather(*parts) == list(range(len(kinds)))
+            assert order == list(range(len(kinds)))
+
+    asyncio.run(main())
+
+
+async def test_light_work_runs_at_once_on_the_loop_once_it_is_known_to_be_light(pool):
+    """The first time is measured in a thread."""
+    lane = Lane(pool, 1.0)
+    assert await lane.run(LIGHT, threading.get_ident) != threading.get_ident()
+    assert await lane.run(LIGHT, threading.get_ident) == threading.get_ident()
+
+
+async def test_work_that_grows_heavy_leaves_the_loop(pool):
+    """Measured as it goes along."""
+    lane = Lane(pool, 0.005)
+    await lane.run(LIGHT, lambda: None)
+    for _ in range(3):
+        await lane.run(LIGHT, lambda: time.sleep(0.05))
+    assert await lane.run(LIGHT, threading.get_ident) != threading.get_ident()
+
+
+async def test_errors_reach_whoever_asked(pool):
+    """And the lane goes on."""
+    lane = Lane(pool, 1.0)
+    for _ in range(2):  # once in a thread, once on the loop
+        with pytest.raises(ZeroDivisionError):
+            await lane.run(LIGHT, lambda: 1 // 0)
+    assert await lane.run(LIGHT, lambda: 5) == 5
+
+
+async def test_other_lanes_do_not_wait(pool):
+    """A lane that is stuck in heavy work does not hold up another one."""
+    stuck, free, gate = Lane(pool, 0.001), Lane(pool, 0.001), threading.Event()
+    waiting = asyncio.ensure_future(stuck.run(HEAVY, gate.wait))
+    assert await free.run(HEAVY, lambda: "done") == "done"
+    assert not waiting.done()
+    gate.set()
+    await waiting
