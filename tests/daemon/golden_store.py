@@ -1,4 +1,4 @@
-"""Writes the golden store of this format: `python -m tests.daemon.golden_store`, once for each format, never again.
+"""Writes the golden store of this format: `python -m tests.daemon.golden_store`, once a format, never again.
 
 Every algorithm and an explicit automaton, each with a snapshot, a journal after it, a pending round and one that
 expired. Beside the database lies what a daemon that opens it must say: no digests, because the journal is learned
@@ -25,16 +25,19 @@ SPECS = {
 } | {"automaton": spec_pb2.LearnerSpec(automaton=AUTOMATON, algorithm=spec_pb2.ALGORITHM_EXPANDED_HEDGE)}
 
 
-async def write(folder: Path) -> None:
+def write(folder: Path) -> None:
     with tempfile.TemporaryDirectory() as data:
-        async with serving(Path(data), limits__pending_rounds=2) as daemon:
-            facts = {name: await _play(daemon, name, spec) for name, spec in SPECS.items()}
-            daemon.app._housekeeping.snapshot_all = _nothing  # type: ignore[method-assign]  # keep the journal
-        folder.mkdir(parents=True, exist_ok=True)
+        facts = asyncio.run(_fill(Path(data)))
         packed = gzip.compress((Path(data) / FILE_NAME).read_bytes(), mtime=0)
-        (folder / f"format{FORMAT}.db.gz").write_bytes(packed)
-        text = json.dumps(facts, indent=2, sort_keys=True)
-        (folder / f"format{FORMAT}.json").write_text(text + "\n")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"format{FORMAT}.db.gz").write_bytes(packed)
+    (folder / f"format{FORMAT}.json").write_text(json.dumps(facts, indent=2, sort_keys=True) + "\n")
+
+
+async def _fill(data: Path) -> dict[str, dict[str, object]]:
+    async with serving(data, limits__pending_rounds=2) as daemon:
+        daemon.app._housekeeping.snapshot_all = _nothing  # keep the journal
+        return {name: await _play(daemon, name, spec) for name, spec in SPECS.items()}
 
 
 async def _play(daemon: Daemon, name: str, spec: spec_pb2.LearnerSpec) -> dict[str, object]:
@@ -76,4 +79,4 @@ async def _nothing() -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(write(FOLDER))
+    write(FOLDER)
