@@ -15,7 +15,7 @@ from galloon.learners.scoring.error_rate import ErrorCounts, as_table, total
 
 SHARE_OF_FILE = 10  # a rolling rate looks back over this part of the file ...
 LEAST_WINDOW = 20  # ... but never over fewer utterances
-COMPETING = 2.5  # times the rate of the vote, of galloon or of the best engine still belongs into the picture
+COMPETING = 2.0  # times the rate of the vote, of galloon or of the best engine still belongs into the picture
 
 
 @dataclass(frozen=True, slots=True)

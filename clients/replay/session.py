@@ -1,20 +1,21 @@
 """One replay against a daemon: `replay_session` finds or makes the learner, plays, and saves what was learned."""
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from secrets import token_hex
 from typing import Any
 
 from galloon.clients.client import GalloonClient
-from galloon.clients.errors import ClientError, NotFound, WrongUsage
+from galloon.clients.errors import NotFound, WrongUsage
+from galloon.clients.guest_learner import guest_learner
 from galloon.clients.learner_options import check_spec, spec_for
 from galloon.clients.replay.material import Material, same_experts
 from galloon.clients.replay.play import Played, play
 from galloon.clients.replay.results import GALLOON
 from galloon.learners.spec import CombinerSpec
 from galloon.learners.utterance import Utterance
+
+GUEST = "replay"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,30 +44,20 @@ async def replay_session(
     client: GalloonClient, order: Order, advance: Callable[[], None] = lambda: None
 ) -> Session:
     """Play everything that was ordered. The state is written only after a whole run."""
-    name = order.name or f"replay/{token_hex(8)}"
-    spec, create = await _learner(client, order, name)
-    utterances, _ = same_experts(order.material.utterances, spec.experts)
-    temporary = [name] if order.name is None else []
-    runs = {}
-    try:
-        runs[GALLOON] = await play(
-            client, name, utterances, create, alternatives=order.alternatives, advance=advance
-        )
+    async with guest_learner(client, GUEST, name=order.name, shared=order.shared) as name:
+        spec, create = await _learner(client, order, name)
+        utterances, _ = same_experts(order.material.utterances, spec.experts)
+        runs = {
+            GALLOON: await play(
+                client, name, utterances, create, alternatives=order.alternatives, advance=advance
+            )
+        }
         if order.state is not None:
             write_state(order.state, await client.export_learner(name))
-        for setting in order.also:
-            other = spec_for({**order.given, "setting": setting}, spec.experts, utterances)
-            temporary.append(f"{name}/{setting}")
-            runs[f"{GALLOON}, {setting}"] = await play(
-                client, temporary[-1], utterances, other, advance=advance
-            )
-    finally:
-        if order.shared:
-            for learner in temporary:
-                with suppress(
-                    ClientError
-                ):  # it was never made, or the daemon is gone: the first error matters
-                    await client.delete_learner(learner)
+    for setting in order.also:
+        other = spec_for({**order.given, "setting": setting}, spec.experts, utterances)
+        async with guest_learner(client, GUEST, shared=order.shared) as name:
+            runs[f"{GALLOON}, {setting}"] = await play(client, name, utterances, other, advance=advance)
     return Session(utterances, spec, runs)
 
 

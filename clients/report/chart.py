@@ -12,9 +12,9 @@ from galloon.clients.replay.curves import LearningCurves
 from galloon.clients.replay.results import GALLOON, VOTE
 
 WIDTH, HEIGHT = 560, 300
-LEFT, RIGHT, TOP, BOTTOM = 34, 118, 12, 34
+LEFT, RIGHT, TOP, BOTTOM = 34, 132, 12, 36
 MOST_POINTS = 240
-LABEL_GAP = 15.0  # between the names at the right edge, in units of the drawing
+LABEL_GAP = 15.5  # between the names at the right edge, in units of the drawing
 
 
 def curve_chart(drawn: LearningCurves, which: str, title: str, styles: dict[str, str]) -> str:
@@ -88,12 +88,12 @@ def _names(ends: list[tuple[float, str, float]], styles: dict[str, str]) -> list
         weight = " strong" if name == GALLOON else ""
         parts.append(
             f'<text class="name {styles[name]}{weight}" x="{WIDTH - RIGHT + 8}" y="{y + over + 4:.1f}">'
-            f"{escape(_short(name))} {value:.1f}</text>"
+            f"{value:.1f} {escape(_short(name))}</text>"
         )
     return parts
 
 
-def _short(name: str, most: int = 13) -> str:
+def _short(name: str, most: int = 14) -> str:
     return name if len(name) <= most else name[: most - 1] + "…"
 
 

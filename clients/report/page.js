@@ -43,10 +43,14 @@
     return { agreed: slot.o.length === 1, truth, shown: token, style: data.styles[slot.x], vote: slot.v, said, hint };
   };
 
-  const cell = (token, truth, extra = "", hint = "") => {
-    const state = token === truth ? "same" : "off";
-    const content = make("span", token === "" ? { class: "null" } : {}, visible(token));
-    return make("td", { class: `${state} ${extra}`, ...(hint ? { title: hint } : {}) }, content);
+  const written = (token) => make("span", token === "" ? { class: "null" } : {}, visible(token));
+
+  // A slot where only junk was offered, and nobody fell for it, is quiet.
+  const loudness = (slot) => (slot.truth === "" && slot.shown === "" ? "quiet" : "");
+
+  const cell = (slot, token, extra = "", hint = "") => {
+    const state = token === slot.truth ? "same" : "off";
+    return make("td", { class: `${state} ${extra} ${loudness(slot)}`, ...(hint ? { title: hint } : {}) }, written(token));
   };
 
   const row = (name, style, kind, cells) => {
@@ -59,12 +63,12 @@
   const alignment = (line) => {
     const columns = line.slots.map(column);
     const rows = [
-      row("truth", "", "truth", columns.map((c) => make("td", {}, make("span", c.truth === "" ? { class: "null" } : {}, visible(c.truth))))),
-      row("galloon", "galloon", "shown", columns.map((c) => cell(c.shown, c.truth, c.agreed ? "agreed" : c.style, c.hint))),
-      row("vote", "vote", "", columns.map((c) => cell(c.vote, c.truth))),
+      row("truth", "", "truth", columns.map((c) => make("td", { class: loudness(c) }, written(c.truth)))),
+      row("galloon", "galloon", "shown", columns.map((c) => cell(c, c.shown, c.agreed ? "agreed" : c.style, c.hint))),
+      row("vote", "vote", "", columns.map((c) => cell(c, c.vote))),
     ];
     for (let expert = 0; expert < data.engines; expert += 1) {
-      rows.push(row(data.experts[expert], data.styles[expert], "", columns.map((c) => cell(c.said(expert), c.truth))));
+      rows.push(row(data.experts[expert], data.styles[expert], "", columns.map((c) => cell(c, c.said(expert)))));
     }
     return make("div", { class: "grid-lines" }, make("table", { class: `slots ${data.unit}` }, make("tbody", {}, ...rows)));
   };
@@ -121,6 +125,7 @@
   byId("more").addEventListener("click", more);
   byId("filter").addEventListener("submit", (event) => event.preventDefault());
   for (const id of ["kind", "domain", "sort"]) byId(id).addEventListener("change", choose);
+  byId("every").addEventListener("change", () => byId("list").classList.toggle("every", byId("every").checked));
   byId("search").addEventListener("input", choose);
   legend();
   choose();

@@ -8,6 +8,7 @@ from galloon.clients.replay.curves import fifths
 from galloon.clients.replay.results import GALLOON, UNIFORM, VOTE, Results
 from galloon.clients.system_scores import SystemScores
 from galloon.learners.scoring.bootstrap import Interval
+from galloon.learners.spec import ALGORITHMS
 
 SHOWN = {VOTE: "majority vote", UNIFORM: "random engine per slot"}
 
@@ -37,7 +38,7 @@ def facts(results: Results) -> str:
         f"unit {spec.unit}",
         f"normalizer {spec.normalizer}",
         f"learner {spec.algorithm}",
-        f"setting {spec.setting or 'its own'}",
+        f"setting {spec.setting or ALGORITHMS[spec.algorithm].value}",
         f"decide {spec.decide}",
         f"seed {spec.seed}",
         f"{played.seconds:.1f} s",
@@ -128,14 +129,14 @@ def expert_styles(engines: Iterable[str], others: Iterable[str]) -> dict[str, st
 def _card(name: str, system: SystemScores, unit: Any, kind: str) -> str:
     interval = system.interval(unit)
     return (
-        f'<div class="card {kind}"><b>{system.total(unit).rate:.2f}</b><span>{escape(name)}</span>'
+        f'<div class="card {kind}"><b>{system.total(unit).rate:.2f}</b><span>{_breakable(name)}</span>'
         f"<small>{interval.low:.2f} to {interval.high:.2f}</small></div>"
     )
 
 
 def _sentence(name: str, other: SystemScores, interval: Interval, results: Results) -> str:
     base = other.total(results.unit).rate
-    share = f"{abs(interval.value) / base:.0%} " if base else ""
+    share = f"{100 * abs(interval.value) / base:.0f} % " if base else ""
     word = "fewer" if interval.value < 0 else "more"
     sure = "" if interval.excludes_zero else " This may be chance: the interval holds zero."
     return (
@@ -147,6 +148,11 @@ def _sentence(name: str, other: SystemScores, interval: Interval, results: Resul
 def _domain_cell(rate: float, name: str, least: float) -> str:
     marks = [mark for mark, on in (("best", rate == least), ("own", name == GALLOON)) if on]
     return f'<td class="{" ".join(marks)}">{rate:.1f}</td>' if marks else f"<td>{rate:.1f}</td>"
+
+
+def _breakable(name: str) -> str:
+    """Names of engines are one long word: let them break where people would."""
+    return escape(name).replace("_", "_<wbr>")
 
 
 def _cells(*texts: str) -> str:

@@ -12,10 +12,25 @@ from galloon import __version__
 # name: (module, attribute, one line for --help)
 SUB_COMMANDS: dict[str, tuple[str, str, str]] = {
     "serve": ("galloon.daemon.serve", "serve", "Serve learners over gRPC; keep what they learn."),
+    "combine": (
+        "galloon.clients.combine",
+        "combine",
+        "Combine files of several engines into one text; no truth is needed.",
+    ),
     "replay": (
         "galloon.clients.replay.command",
         "replay",
         "Play a file of engine outputs with true texts, line by line: predict, then learn.",
+    ),
+    "score": (
+        "galloon.clients.score",
+        "score",
+        "Word and character error rates of texts, with intervals and paired differences.",
+    ),
+    "doctor": (
+        "galloon.daemon.doctor.command",
+        "doctor",
+        "Check everything that the daemon stands on, and say what to fix.",
     ),
     "learners": (
         "galloon.clients.learners_command",
