@@ -1,7 +1,8 @@
 """SIGKILL a thousand times: at random moments, while it recovers, and at every failpoint; then the judgement.
 
-`run` kills at random, `every_failpoint` goes through all points, with death and with delay. Both fork, so they live in
-a process of their own: `python -m tests.fault.kills DIRECTORY random|failpoints KILLS SEED` prints figures as JSON.
+`run` kills at random, `every_failpoint` goes through all points, with death and with delay. Both fork, so
+they live in a process of their own: `python -m tests.fault.kills DIRECTORY random|failpoints KILLS SEED`
+prints figures as JSON.
 """
 
 import json
@@ -16,7 +17,6 @@ from typing import Any
 
 from galloon.daemon.failpoints import POINTS
 from galloon.learners.kernels import warm_up
-
 from tests.fault.archive import histories
 from tests.fault.lives import Lives
 from tests.fault.player import LIMITS
@@ -84,7 +84,9 @@ def _one_kill(lives: Lives, random: Random) -> bool:
 
 
 def _settled(lives: Lives, kills: int, inside: int) -> Killed:
-    """One last life that answers everything, then all four witnesses: clients, store, player and a fresh process."""
+    """One last life that answers everything, then all four witnesses: clients, store, player and a fresh
+    process.
+    """
     status = lives.live(rounds=2)
     assert status == 0, f"the last life ended with status {status}"
     shown: Any = lives.shown

@@ -1,7 +1,8 @@
 """Many short lives on one store: fork a player, let it work, kill it, look at what the next one finds.
 
-`Lives.live` is one life, ended from outside at a moment, from inside at a failpoint, or by itself. What it reported is
-in `log`, as clients would have it. Must run in a process without threads, because it forks: see `kills`.
+`Lives.live` is one life, ended from outside at a moment, from inside at a failpoint, or by itself. What it
+reported is in `log`, as clients would have it. Must run in a process without threads, because it forks: see
+`kills`.
 """
 
 import json
@@ -15,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from galloon.clients.results import Choice, Lesson
-
 from tests.fault.archive import keep_everything
 from tests.fault.player import LIMITS, Orders, play
 from tests.fault.reference import Reference
@@ -53,20 +53,33 @@ class Lives:
     shown: dict[str, Shown] = field(default_factory=dict)
     failure: str = ""  # what the store of the last life said when it stopped by itself
     _reference: Reference = field(init=False)
-    _passing: dict[str, str] = field(default_factory=dict)  # learners that come and go: the last step that was seen
+    _passing: dict[str, str] = field(
+        default_factory=dict
+    )  # learners that come and go: the last step that was seen
 
     def __post_init__(self) -> None:
         keep_everything(self.data_dir)
         self._reference = Reference({post.name: post.spec for post in POSTS}, LIMITS)
 
     def live(
-        self, *, failpoints: str = "", kill_after_s: float | None = None, recovering: bool = False, rounds: int = 10**6
+        self,
+        *,
+        failpoints: str = "",
+        kill_after_s: float | None = None,
+        recovering: bool = False,
+        rounds: int = 10**6,
     ) -> int:
         """One life; its exit status, negative for a signal. The clock of the kill starts once it is at work, or,
         with `recovering`, at its birth."""
         self.count += 1
         orders = Orders(
-            self.data_dir, self.count, self.seed, failpoints, self._unsure(), tuple(self._reference.seqs.items()), rounds
+            self.data_dir,
+            self.count,
+            self.seed,
+            failpoints,
+            self._unsure(),
+            tuple(self._reference.seqs.items()),
+            rounds,
         )
         ours, theirs = os.pipe()
         child = os.fork()

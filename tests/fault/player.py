@@ -1,7 +1,9 @@
-"""A daemon without ports: the real store, recovery and hosts, and clients beside them, in one process to be killed.
+"""A daemon without ports: the real store, recovery and hosts, and clients beside them, in one process to be
+killed.
 
-`play` is the whole life of a forked child: recover, say what was found, then keep the learners of `workload` busy and
-tell the parent of every step, through a pipe that survives the child. The parent's record is the client's log.
+`play` is the whole life of a forked child: recover, say what was found, then keep the learners of `workload`
+busy and tell the parent of every step, through a pipe that survives the child. The parent's record is the
+client's log.
 """
 
 import asyncio
@@ -18,6 +20,7 @@ from random import Random
 from typing import Any
 
 import structlog
+
 from galloon.clients.codec.answers import choice_from_wire
 from galloon.clients.codec.requests import feedback_request, utterance_request
 from galloon.clients.results import Choice
@@ -32,11 +35,14 @@ from galloon.learners import state
 from galloon.learners.build import build
 from galloon.learners.spec import CombinerSpec
 from galloon.v1 import combine_pb2 as wire
-
 from tests.fault.workload import POSTS, Post, truth_of, utterance_of
 
 LIMITS = Limits(pending_rounds=60, remembered_rounds=4096)
-SNAPSHOT, PASSING, WITHOUT_FEEDBACK = 0.03, 0.02, 0.1  # shares of rounds: with a snapshot, a passing learner, silent
+SNAPSHOT, PASSING, WITHOUT_FEEDBACK = (
+    0.03,
+    0.02,
+    0.1,
+)  # shares of rounds: with a snapshot, a passing learner, silent
 EVENTS_AFTER = """
 SELECT seq, kind, body FROM (SELECT learner, seq, kind, body FROM archive
                              UNION ALL SELECT learner, seq, kind, body FROM journal)
@@ -113,7 +119,11 @@ class _Life:
             statistics = {"lessons": host.rounds.lessons, "rounds_started": host.rounds.started}
             digest, state_digest = await host.digests()
             self._report(
-                ended=host.name, digest=digest, state_digest=state_digest, gain=host.rounds.total_gain, **statistics
+                ended=host.name,
+                digest=digest,
+                state_digest=state_digest,
+                gain=host.rounds.total_gain,
+                **statistics,
             )
         await store.close()
 
@@ -161,7 +171,9 @@ class _Life:
     async def _passing_learner(self, name: str) -> None:
         """A learner that comes and goes: creation and deletion are durable steps too."""
         self._report(creating=name)
-        await self._registry.create(name, CombinerSpec(("a", "b"), "expanded_hedge", window=4), "name", "spec")
+        await self._registry.create(
+            name, CombinerSpec(("a", "b"), "expanded_hedge", window=4), "name", "spec"
+        )
         self._report(created=name)
         await asyncio.sleep(self._random.uniform(0, 0.02))
         await self._delete(name)

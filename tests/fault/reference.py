@@ -1,7 +1,8 @@
-"""The run that nobody interrupts, fed with the events that survived each life, and what clients may conclude from them.
+"""The run that nobody interrupts, fed with the events that survived each life, and what clients may conclude
+from them.
 
-`Reference.follow` applies what a recovered learner brought and compares digests; `Reference.check` holds the client's
-log against it: everything acknowledged is there, once, in its place.
+`Reference.follow` applies what a recovered learner brought and compares digests; `Reference.check` holds the
+client's log against it: everything acknowledged is there, once, in its place.
 """
 
 from collections import defaultdict
@@ -15,7 +16,6 @@ from galloon.learners import state
 from galloon.learners.build import build
 from galloon.learners.errors import LearnerError
 from galloon.learners.spec import CombinerSpec
-
 from tests.fault.workload import Log
 
 

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from galloon.daemon.failpoints import POINTS
-
 from tests.fault.kills import in_own_process
 
 
