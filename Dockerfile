@@ -15,7 +15,8 @@ RUN python3 -m venv --without-pip /opt/galloon
 COPY requirements.lock requirements-dev.lock ./
 RUN python3 -m pip --python /opt/galloon/bin/python install --no-cache-dir --no-compile --require-hashes \
       --requirement requirements.lock \
- && find /opt/galloon/lib -name '*.so*' -type f -exec strip --strip-unneeded {} +
+ && find /opt/galloon/lib '(' -path '*/pynini.libs/*' -o -name '_pynini*.so' -o -name '_pywrapfst*.so' ')' \
+      -exec strip --strip-unneeded {} +
 # The wheel is built by the version of setuptools that the lock pins, hashes and all.
 COPY . .
 RUN python3 -m venv --without-pip /opt/setuptools \

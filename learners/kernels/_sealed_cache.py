@@ -15,7 +15,7 @@ from numba.core.caching import FunctionCache, UserProvidedCacheLocator
 log = logging.getLogger(__name__)
 
 
-class SealedCache(UserProvidedCacheLocator):
+class SealedCache(UserProvidedCacheLocator):  # type: ignore[misc]  # numba carries no types
     """Finds the compiled code below NUMBA_CACHE_DIR, writable or not."""
 
     def ensure_cache_path(self) -> None:
