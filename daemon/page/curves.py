@@ -28,9 +28,13 @@ NAN = float("nan")
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Where a learner stood. `rates` are word and character error rates in turn, by the curve's names."""
+    """Where a learner stood. `rates` are word and character error rates in turn, by the curve's names.
+
+    Errors are counted some time after a lesson, so rates stand against `true_words`, all that was counted.
+    """
 
     lessons: int
+    true_words: int
     gain: float
     regret: float | None
     regret_estimate: float | None
@@ -68,6 +72,7 @@ class Curve:
                 values.append(NAN if rate is None else rate)
         return Sample(
             self.host.rounds.lessons,
+            max((rate.words.reference_length for rate in rates.values()), default=0),
             statistics.gain,
             statistics.regret,
             statistics.regret_estimate,
@@ -123,11 +128,12 @@ def curve_to_json(curve: Curve, last: Sample | None) -> dict[str, Any]:
     """Columns of numbers, null where unknown; `last` is a fresh sample to end with."""
     samples = list(curve.samples)
     if last is not None and (not samples or last.lessons >= samples[-1].lessons):
-        if samples and last.lessons == samples[-1].lessons:
+        if samples and (last.lessons, last.true_words) == (samples[-1].lessons, samples[-1].true_words):
             samples.pop()
         samples.append(last)
     return {
         "lessons": [sample.lessons for sample in samples],
+        "true_words": [sample.true_words for sample in samples],
         "gain": [number(sample.gain) for sample in samples],
         "regret": [number(sample.regret) for sample in samples],
         "regret_estimate": [number(sample.regret_estimate) for sample in samples],

@@ -2,7 +2,7 @@
 
 `Live.listen` serves one listener. Nothing is computed for nobody: without listeners there is no task and no timer.
 An event `news` carries JSON with any of `learners` (those that changed), `gone` (names), `learner` (the
-one that is looked at), `utterances` (its newest) and `store`.
+one that is looked at, with the end of its curve) and `store`.
 """
 
 import asyncio
@@ -18,7 +18,6 @@ from galloon.daemon.errors import LimitPassed, Refused
 from galloon.daemon.learner_host import LearnerHost
 from galloon.daemon.page.curves import Curves
 from galloon.daemon.page.learner_view import brief, latest_point, mark, stored
-from galloon.daemon.page.utterance_view import latest
 from galloon.daemon.recent import KEPT
 from galloon.daemon.registry import Registry
 from galloon.daemon.store import Store
@@ -26,7 +25,6 @@ from galloon.daemon.store import Store
 PAUSE_S = 0.5
 SILENCE_S = 15.0  # after which a comment keeps proxies from giving up
 MOST_LISTENERS = 64
-UTTERANCES = 12
 
 
 class Live:
@@ -148,11 +146,5 @@ class _Listener:
         if seen == self._seen:
             return {}
         self._seen = seen
-        return {
-            "learner": {
-                **brief(host),
-                "store": stored(host, live._clock),
-                "point": await latest_point(host, live._curves.of(host)),
-            },
-            "utterances": await latest(host, UTTERANCES),
-        }
+        point = await latest_point(host, live._curves.of(host))
+        return {"learner": {**brief(host), "store": stored(host, live._clock), "point": point}}

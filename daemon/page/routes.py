@@ -27,7 +27,7 @@ from galloon.daemon.page import automaton_view, learner_view, store_view, uttera
 from galloon.daemon.page.access import Access, is_loopback_name
 from galloon.daemon.page.curves import Curves
 from galloon.daemon.page.files import load_files
-from galloon.daemon.page.live import UTTERANCES, Live
+from galloon.daemon.page.live import Live
 from galloon.daemon.page.trial import Trial
 from galloon.daemon.registry import Registry
 from galloon.daemon.service import CombineService
@@ -133,7 +133,7 @@ class Page:
         return await learner_view.full(host, self._curves.of(host), streams, self._clock)
 
     async def utterances(self, request: web.Request, caller: Principal) -> Any:
-        return {"utterances": await utterance_view.latest(self._asked_for(request, caller), UTTERANCES)}
+        return {"utterances": await utterance_view.latest(self._asked_for(request, caller))}
 
     async def weights(self, request: web.Request, caller: Principal) -> Any:
         return {"weights": await learner_view.weights(self._asked_for(request, caller))}

@@ -16,10 +16,11 @@ from galloon.learners.alignment import slot_text
 from galloon.learners.combiner import Alternative, ChosenToken, Feedback, TrueText, TrueTokens
 from galloon.v1 import combine_pb2 as wire
 
+UTTERANCES = 12
 MOST_SLOTS = 400  # of one utterance that a person would look at
 
 
-async def latest(host: LearnerHost, most: int) -> list[dict[str, Any]]:
+async def latest(host: LearnerHost, most: int = UTTERANCES) -> list[dict[str, Any]]:
     """The newest rounds, read in the lane so that no round changes meanwhile."""
 
     def work() -> list[dict[str, Any]]:

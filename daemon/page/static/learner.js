@@ -1,0 +1,152 @@
+// One learner: where it stands, its curves, whom it trusts, its latest utterances, its automata.
+
+import { get } from "./api.js";
+import { h, put, card, figure, amount, bytes, count, percent, plural, seconds, words } from "./dom.js";
+import { Chart } from "./chart.js";
+import { Experts } from "./experts.js";
+import { Rates } from "./rates.js";
+import { Utterances } from "./utterances.js";
+import { showAutomata } from "./automata.js";
+import { showWeights } from "./weights.js";
+import { about, standing } from "./learners.js";
+
+const MOST_POINTS = 480;
+const REFRESH_MS = 1000;
+
+export class Learner {
+  constructor(root, name) {
+    Object.assign(this, { root, name, due: 0, timer: null });
+  }
+
+  query() {
+    return { learner: this.name };
+  }
+
+  async load() {
+    const learner = await get("/api/learner", { name: this.name });
+    this.learner = learner;
+    this.experts = new Experts(learner.experts, [...learner.derived, "vote"]);
+    this.rates = new Rates(this.experts, learner.unit);
+    this.regret = new Chart({ label: "Regret against its bound", format: amount, xName: "lessons" });
+    this.utterances = new Utterances(new Experts(learner.experts, learner.derived), learner.unit);
+    this.figures = h("dl", { class: "figures" });
+    this.weights = h("div", {});
+    this.regretNote = h("p", { class: "note" });
+    put(this.root,
+      h("div", { class: "head" }, h("div", {}, h("p", { class: "crumb" }, h("a", { href: "#/" }, "Learners")), h("h1", {}, learner.name), h("p", { class: "note" }, about(learner)))),
+      learner.out_of_service ? h("p", { class: "warning" }, "This learner is out of service: the daemon's log says why. Others are not affected.") : null,
+      this.figures,
+      card("Error rate", { id: "rates" }, this.rates.element),
+      h("div", { class: "pair" }, card("Regret against the bound", { id: "regret" }, this.regret.element, this.regretNote), card("Whom it trusts", { id: "weights" }, this.weights)),
+      card("Latest utterances", { id: "latest" }, this.utterances.element),
+      this.#automata(), this.#details());
+    this.#show();
+    await this.#refresh();
+  }
+
+  hear(news) {
+    if (!news.learner || !this.figures) return;
+    const { point, ...rest } = news.learner;
+    Object.assign(this.learner, rest);
+    this.#extend(point);
+    this.#show();
+    this.#refreshSoon();
+  }
+
+  close() {
+    clearTimeout(this.timer);
+  }
+
+  #show() {
+    const { learner } = this;
+    const { curve } = learner;
+    const found = standing(learner);
+    const end = (values) => values.at(-1) ?? null;
+    const regret = end(curve.regret);
+    const against = found ? [found.vote === null ? "" : `vote ${percent(found.vote)}`, found.best ? `${found.best.name} ${percent(found.best.rate)}` : ""].filter(Boolean).join(", ") : "no true texts yet";
+    const bound = end(curve.bound);
+    put(this.figures,
+      figure(found?.kind === "cer" ? "Character error rate" : "Word error rate", found ? percent(found.galloon) : "–", against, { class: "figure main" }),
+      figure("Lessons", count(learner.lessons), `${plural(learner.rounds, "round")}, ${count(learner.pending)} pending`),
+      figure(regret === null ? "Regret, estimated" : "Regret", amount(regret ?? end(curve.regret_estimate)), bound === null ? "no theorem for this tuning" : `bound ${amount(bound)}`),
+      figure("Gain", amount(learner.gain), learner.lessons ? `${amount(learner.gain / learner.lessons)} a lesson` : ""),
+      figure("Snapshot", learner.store.snapshot_age_s === null ? "none yet" : `${seconds(learner.store.snapshot_age_s)} old`, plural(learner.store.journal_entries, "entry in the journal since", "entries in the journal since")));
+    this.rates.update(curve);
+    this.#showRegret(curve);
+  }
+
+  #showRegret(curve) {
+    const estimated = curve.regret.every((value) => value === null);
+    const values = estimated ? curve.regret_estimate : curve.regret;
+    const series = [
+      { name: "bound", short: "bound", values: curve.bound, style: "derived", dash: "7 3" },
+      { name: estimated ? "regret, estimated" : "regret", short: "regret", values, style: "combined", strong: true },
+    ];
+    const most = Math.max(1e-9, ...series.flatMap((line) => line.values.filter((value) => value !== null)));
+    this.regret.update(curve.lessons, series, 1.08 * most);
+    this.regretNote.textContent = "The gain of the best fixed path in hindsight minus the learner's own, and what the theorem promises at most.";
+  }
+
+  #extend(point) {
+    const { curve } = this.learner;
+    if (point.lessons[0] === curve.lessons.at(-1) && point.true_words[0] === curve.true_words.at(-1)) this.#each((column) => column.pop());
+    const known = curve.lessons.length;
+    for (const name of Object.keys(point.rates)) curve.rates[name] ??= { wer: Array(known).fill(null), cer: Array(known).fill(null) };
+    this.#each((column, added) => column.push(added), point);
+    if (curve.lessons.length > MOST_POINTS) this.#each((column) => { for (let n = column.length - 2; n > 0; n -= 2) column.splice(n, 1); });
+  }
+
+  // Every column of the curve, with the new value that belongs to it.
+  #each(change, point) {
+    const { curve } = this.learner;
+    for (const key of ["lessons", "true_words", "gain", "regret", "regret_estimate", "bound"]) change(curve[key], point?.[key][0]);
+    for (const [name, kinds] of Object.entries(curve.rates)) for (const kind of ["wer", "cer"]) change(kinds[kind], point?.rates[name]?.[kind][0] ?? null);
+  }
+
+  #refreshSoon() {
+    if (this.timer !== null) return;
+    this.timer = setTimeout(async () => {
+      this.timer = null;
+      if (!document.hidden) await this.#refresh().catch(() => {}); // the next news tries again
+    }, REFRESH_MS);
+  }
+
+  async #refresh() {
+    const [latest, weights] = await Promise.all([get("/api/utterances", { name: this.name }), get("/api/weights", { name: this.name })]);
+    this.utterances.update(latest.utterances);
+    showWeights(this.weights, weights.weights, this.experts);
+  }
+
+  #automata() {
+    const place = h("div", {});
+    const { statistics } = this.learner;
+    const sizes = statistics ? `A: ${plural(statistics.expert_transitions, "transition")}, A′: ${plural(statistics.context_transitions, "transition")}` : "";
+    const open = async (event) => {
+      if (!event.currentTarget.open || place.firstChild) return;
+      place.append(h("p", { class: "empty" }, "Drawing…"));
+      try {
+        showAutomata(place, await get("/api/automata", { name: this.name }));
+      } catch (problem) {
+        put(place, h("p", { class: "warning" }, problem.message));
+      }
+    };
+    return h("details", { class: "card", id: "automata", ontoggle: open }, h("summary", {}, h("h2", {}, "Automata"), h("span", { class: "soft" }, sizes)), place);
+  }
+
+  #details() {
+    const { spec, statistics, derived } = this.learner;
+    const rows = [
+      ["gain", words(spec.gain.kind) + (spec.gain.order ? ` of order ${spec.gain.order}` : "")],
+      spec.window === null ? null : ["window", plural(spec.window, "slot")],
+      ["decides by", spec.decide === "best" ? "the most probable path" : "drawing a path"],
+      ["derived experts", derived.join(", ") || "none"],
+      ["labels", spec.labels.join(", ") || "none"],
+      ["normaliser", spec.normalizer],
+      ["seed", String(spec.seed)],
+      statistics ? ["state", bytes(statistics.state_bytes)] : null,
+      ["streams", count(this.learner.streams)],
+    ];
+    return h("details", { class: "card", id: "spec" }, h("summary", {}, h("h2", {}, "Specification")),
+      h("dl", { class: "facts" }, rows.filter(Boolean).map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])));
+  }
+}
