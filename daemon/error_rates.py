@@ -26,7 +26,7 @@ from galloon.learners.utterance import SlotNetwork
 COMBINED = "galloon"
 VOTE = "vote"  # the baseline to beat, counted whether or not the learner has it as an expert
 WATCHED = 64  # rounds whose texts are kept until their feedback comes
-QUEUED = 4096  # rounds that wait to be counted
+QUEUED = 256  # rounds that wait to be counted; the oldest give way
 
 
 @dataclass(slots=True)
@@ -45,7 +45,7 @@ class Scoreboard:
         self._normalize = normalizer(spec.normalizer)
         self._engines, self._derived = spec.experts, spec.derived
         self._watched: dict[str, tuple[Observation, Decision]] = {}
-        self._queue: deque[tuple[Observation, Decision, str]] = deque(maxlen=QUEUED)
+        self._queue: deque[tuple[Observation, Decision, TrueText | TrueTokens]] = deque(maxlen=QUEUED)
         self.rates: dict[str, Rates] = {}
 
     def watch(self, utterance_id: str, observation: Observation, decision: Decision) -> None:
@@ -57,13 +57,8 @@ class Scoreboard:
         watched = self._watched.pop(utterance_id, None)
         if watched is None:
             return
-        match feedback:
-            case TrueText(text):
-                self._queue.append((*watched, text))
-            case TrueTokens(tokens):
-                self._queue.append((*watched, slot_text(list(tokens), self._unit)))
-            case _:
-                pass  # a score says nothing about the text
+        if isinstance(feedback, TrueText | TrueTokens):  # a score says nothing about the text
+            self._queue.append((*watched, feedback))
 
     @property
     def waiting(self) -> int:
@@ -75,7 +70,8 @@ class Scoreboard:
         counted = 0
         while self._queue and counted < most:
             observation, decision, truth = self._queue.popleft()
-            reference = self._normalize(truth)
+            text = truth.text if isinstance(truth, TrueText) else slot_text(list(truth.tokens), self._unit)
+            reference = self._normalize(text)
             for name, text in self._texts(observation, decision).items():
                 said = self._normalize(text)
                 known = self.rates.setdefault(name, Rates(ErrorCounts(), ErrorCounts()))

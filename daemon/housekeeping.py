@@ -17,9 +17,8 @@ from galloon.daemon.registry import Registry
 
 log = structlog.get_logger()
 TICK_S = 0.5
-COUNTED_ROUNDS = (
-    100  # whose error rates are counted in one tick, so that it stays below a few percent of a core
-)
+# Rounds whose errors are counted in one tick, so that it stays below a few percent of a core.
+COUNTED_ROUNDS = 50
 
 
 class Housekeeping:
