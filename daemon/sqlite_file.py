@@ -69,13 +69,12 @@ def checksum(learner: int, seq: int, kind: int, body: bytes) -> int:
 
 
 def _prepare(database: sqlite3.Connection, path: Path) -> None:
-    new = database.execute("PRAGMA page_count").fetchone()[0] == 0
-    if new:
+    if database.execute("PRAGMA page_count").fetchone()[0] == 0:
         database.execute("PRAGMA page_size = 8192")
     database.execute("PRAGMA journal_mode = WAL")
     database.execute("PRAGMA synchronous = FULL")
     database.execute("PRAGMA wal_autocheckpoint = 2000")
-    if new:
+    if _is_blank(database):
         database.executescript(SCHEMA)
     if database.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
         raise StoreDamaged(f"{path}: this is not a store of galloon; {ADVICE}")
@@ -88,6 +87,12 @@ def _prepare(database: sqlite3.Connection, path: Path) -> None:
     verdict = database.execute("PRAGMA quick_check(1)").fetchone()[0]
     if verdict != "ok":
         raise StoreDamaged(f"{path}: {verdict}; {ADVICE}")
+
+
+def _is_blank(database: sqlite3.Connection) -> bool:
+    """Whether nothing was ever put into it. A crash can come between a file's first page and its tables."""
+    marks = [database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")]
+    return not any(marks) and database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
 
 
 def _judged(error: sqlite3.DatabaseError, path: Path) -> StoreError:

@@ -48,6 +48,7 @@ class Lives:
     data_dir: Path
     seed: int
     log: Log = field(default_factory=Log)
+    checkpoint_pages: int = 0
     count: int = 0
     recoveries: int = 0
     shown: dict[str, Shown] = field(default_factory=dict)
@@ -80,6 +81,7 @@ class Lives:
             self._unsure(),
             tuple(self._reference.seqs.items()),
             rounds,
+            checkpoint_pages=self.checkpoint_pages,
         )
         ours, theirs = os.pipe()
         child = os.fork()

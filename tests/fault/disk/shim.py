@@ -1,0 +1,40 @@
+"""The faulty disk (`faulty_disk.c`) as tests use it: `compiled` builds it, `preloaded` is what a process
+must inherit.
+"""
+
+import os
+import subprocess
+from pathlib import Path
+
+SOURCE = Path(__file__).with_name("faulty_disk.c")
+
+
+def compiled(folder: Path) -> Path:
+    """The shared library, built into this folder."""
+    library = folder / "faulty_disk.so"
+    folder.mkdir(parents=True, exist_ok=True)
+    command = [
+        "gcc",
+        "-O2",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-shared",
+        "-fPIC",
+        "-o",
+        str(library),
+        str(SOURCE),
+        "-ldl",
+    ]
+    subprocess.run(command, check=True)
+    return library
+
+
+def preloaded(library: Path, directory: Path, trace: Path | None = None, fault: str = "") -> dict[str, str]:
+    """Variables that put the faulty disk under the files of a directory."""
+    variables = {"LD_PRELOAD": str(library), "GALLOON_DISK_UNDER": str(directory)}
+    if trace is not None:
+        variables["GALLOON_DISK_TRACE"] = str(trace)
+    if fault:
+        variables["GALLOON_DISK_FAULT"] = fault
+    return {**os.environ, **variables}
