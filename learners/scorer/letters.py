@@ -23,6 +23,7 @@ class Letters:
 
 def letters_of(vocabulary: tuple[str, ...]) -> Letters:
     # Lone surrogates, which come out of broken files, are characters like others here.
-    codes = np.frombuffer("".join(vocabulary).encode("utf-32-le", "surrogatepass"), dtype=np.int32)
+    data = "".join(vocabulary).encode("utf-32-le", "surrogatepass")
+    codes = np.frombuffer(data, dtype=np.int32).copy()  # writable: kernels are compiled for such alone
     starts = np.array([0, *accumulate(map(len, vocabulary))], dtype=np.int64)
     return Letters(codes, starts, hash_tokens(codes, starts))

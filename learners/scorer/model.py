@@ -75,6 +75,7 @@ class Scorer:
         self._shares = np.full(columns, 1 / columns)
         self._language = LanguageModel(unit, settings.language_limit)
         self._confidence = ConfidenceRecord(len(experts))
+        self._agreed = np.array([1.0, 1.0])  # right and wrong tokens where all agreed, and one of each
 
     def score(self, network: SlotNetwork, labels: Mapping[str, str]) -> Scored:
         """How probable each offer of each slot is."""
@@ -108,8 +109,14 @@ class Scorer:
         """What spoke for each offer of a slot."""
         page = self._page(network, labels)
         return explain_slot(
-            page, self._language.view, self._weights, self._shares, network, _hashes(labels), slot
+            page, self._language.view, self._weights, self._shares, network, label_hashes(labels), slot
         )
+
+    def right_probabilities(self, scored: Scored, tokens: NDArray[np.int32]) -> NDArray[np.float64]:
+        """How probably one token of each slot is right; where all agree, as often as that was right before."""
+        agreed = float(self._agreed[0] / self._agreed.sum())
+        alone = (scored.offers[:, 1:] == ABSENT).all(axis=1)
+        return np.where(alone, agreed, scored.probability_of(tokens))
 
     @property
     def state_bytes(self) -> int:
@@ -118,13 +125,14 @@ class Scorer:
     def arrays(self) -> dict[str, NDArray[Any]]:
         return {
             "shares": self._shares,
+            "agreed": self._agreed,
             **self._features.arrays("features"),
             **self._language.table.arrays("language"),
             **self._confidence.arrays(),
         }
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        self._shares = arrays["shares"]
+        self._shares, self._agreed = arrays["shares"], arrays["agreed"]
         self._features.restore("features", arrays)
         self._language.table.restore("language", arrays)
         self._confidence.restore(arrays)
@@ -147,7 +155,7 @@ class Scorer:
             letters.starts,
             letters.hashes,
             majority_vote(network).tokens,
-            np.array(list(_hashes(labels)), dtype=np.uint64),
+            np.array(list(label_hashes(labels)), dtype=np.uint64),
         )
 
     def _learn(
@@ -164,9 +172,12 @@ class Scorer:
         # A shown token that was surely right is the truth of its slot.
         self._confidence.judge(network, page.buckets, np.where(gains >= LIKELY, shown, truth))
         self._confidence.note(network)
+        alone = (network.tokens == network.tokens[:, :1]).all(axis=1) & ((truth != ABSENT) | ~np.isnan(gains))
+        right = np.where(truth != ABSENT, network.tokens[:, 0] == truth, gains)[alone]
+        self._agreed += right.sum(), (1.0 - right).sum()
 
 
-def _hashes(labels: Mapping[str, str]) -> dict[int, str]:
+def label_hashes(labels: Mapping[str, str]) -> dict[int, str]:
     """A number for each label, as it stands in the features."""
     return {_hash(name, labels[name]): f"{name}={labels[name]}" for name in sorted(labels)}
 

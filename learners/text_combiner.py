@@ -1,0 +1,366 @@
+"""Galloon's default for text: the tied learner over engines, votes and the learned scorer.
+
+One utterance, followed through the code: `choose` aligns the outputs (`_network`), lets the derived experts
+and the scorer add their offers, and the tied learner pick an expert in every slot. `learn` aligns the truth to
+the same slots, or takes what was revealed of it, and teaches the scorer and the tied learner. The gain is
+slot match: 1 where the shown token is the true one, null included.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from rapidfuzz.distance import Levenshtein
+
+from galloon.learners import state
+from galloon.learners.alignment import AlignedTarget, Unit, align, align_target, derive, slot_text
+from galloon.learners.combiner import (
+    Alternative,
+    ChosenToken,
+    Decision,
+    Feedback,
+    Lesson,
+    Observation,
+    Score,
+    ShownGains,
+    Statistics,
+    TrueText,
+    TrueTokens,
+)
+from galloon.learners.errors import BoundExceeded, InvalidInput
+from galloon.learners.kernels.poisson_binomial import posteriors
+from galloon.learners.protocol import BanditFeedback, FullFeedback, SemiBanditFeedback, Setting
+from galloon.learners.scorer import ExplainedSlot, Scorer, ScorerSettings
+from galloon.learners.scorer.model import label_hashes
+from galloon.learners.spec import CombinerSpec
+from galloon.learners.text_round import TextRound
+from galloon.learners.tied.contexts import context_name
+from galloon.learners.tied.learner import SlotView, TiedLearner
+from galloon.learners.utterance import SlotNetwork, Utterance
+from galloon.learners.weight_table import WeightTable
+
+STATE_VERSION = 1
+SCORER = "scorer"
+DERIVED = ("vote", "frequency_vote")  # unless the spec names others
+# Before anything is learned the scorer is a vote that will get better; engines alone are seldom best.
+SCORER_PRIOR, VOTE_PRIOR = 1 / 2, 1 / 4
+_NEARLY = 1e-6  # no token is certainly right
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedToken:
+    """Why a token was chosen: how far each expert was trusted there, and what the scorer saw."""
+
+    text: str
+    trust: Mapping[str, float]  # probability of each expert
+    scorer: ExplainedSlot
+
+
+class TextCombiner:
+    """Engines in, text out, better with every true text."""
+
+    def __init__(self, spec: CombinerSpec) -> None:
+        if spec.gain.get("kind", "slot_match") != "slot_match":
+            raise InvalidInput(
+                "gain: the tied learner plays for slot match; other gains need another algorithm"
+            )
+        self.spec = spec
+        self.experts = spec.experts
+        self._derived = spec.derived or DERIVED
+        self._unit: Unit = "char" if spec.unit == "char" else "word"
+        self._setting = Setting(spec.setting) if spec.setting else Setting.FULL
+        self.all_experts = (*spec.experts, *self._derived, SCORER)
+        self._scorer = Scorer(spec.experts, self._unit, ScorerSettings())
+        self._tied = TiedLearner(
+            self.all_experts, self._setting, _priors(self.all_experts), spec.seed, spec.decide
+        )
+        self._expert_gains = np.zeros(len(self.all_experts))
+        self._gain = 0.0
+        self._expected_gain = 0.0
+        self._rounds, self._rounds_where_known = 0, 0
+
+    # The contract.
+
+    def choose(self, observation: Observation, round_number: int) -> Decision:
+        played = self._play(observation, round_number)
+        tokens = self._chosen_tokens(played)
+        probabilities = played.played.probabilities[np.arange(len(tokens)), played.played.shown]
+        return Decision(
+            text=slot_text([token.text for token in tokens], self._unit),
+            tokens=tokens,
+            log_probability=float(np.log(probabilities).sum()),
+            memory=played.to_bytes(),
+        )
+
+    def learn(self, memory: bytes, feedback: Feedback) -> Lesson:
+        played = TextRound.from_bytes(memory, self.experts, len(self._derived) + 1)
+        match feedback:
+            case TrueText() | TrueTokens():
+                return self._learn_truth(played, self._truth(played.network, feedback))
+            case ShownGains(gains):
+                return self._learn_shown(played, np.array(gains, dtype=np.float64))
+            case Score(value):
+                return self._learn_score(played, value)
+
+    def statistics(self) -> Statistics:
+        size = self._tied.size()
+        known = self._rounds == self._rounds_where_known
+        best = int(self._expert_gains.argmax())
+        return Statistics(
+            rounds_learned=self._rounds,
+            gain=self._gain,
+            regret=float(self._expert_gains[best] - self._expected_gain) if known else None,
+            regret_estimate=None,
+            bound=self._tied.bound(best, float(self._tied.slots_learned)),
+            expert_states=2,
+            expert_transitions=len(self.all_experts),
+            context_states=size.states,
+            context_transitions=size.transitions,
+            state_bytes=size.state_bytes + self._scorer.state_bytes,
+            extra={
+                "best_expert": self.all_experts[best] if known else "",
+                "slots_where_experts_differed": self._tied.slots_learned,
+            },
+        )
+
+    def weights(self, most_rows: int) -> WeightTable:
+        met = self._tied.most_met(most_rows)
+        names = tuple(
+            context_name(int(key), int(level), int(pattern), self.experts)
+            for key, level, pattern in zip(met.keys, met.levels, met.patterns, strict=True)
+        )
+        return WeightTable("context", names, self.all_experts, met.trust, tuple(met.visits.tolist()))
+
+    def explain(self, memory: bytes) -> tuple[ExplainedToken, ...]:
+        """Why each token of a round was chosen. What the scorer saw is as it sees it now."""
+        played = TextRound.from_bytes(memory, self.experts, len(self._derived) + 1)
+        vocabulary, shown = played.network.vocabulary, played.shown
+        return tuple(
+            ExplainedToken(
+                vocabulary[shown[slot]],
+                dict(zip(self.all_experts, played.played.probabilities[slot].tolist(), strict=True)),
+                self._scorer.explain(played.network, played.labels, slot),
+            )
+            for slot in range(played.network.slot_count)
+        )
+
+    def to_bytes(self) -> bytes:
+        meta = {
+            "spec": self.spec.to_json(),
+            "tied": self._tied.meta(),
+            "gain": self._gain.hex(),
+            "expected_gain": self._expected_gain.hex(),
+            "rounds": [self._rounds, self._rounds_where_known],
+        }
+        arrays = {"expert_gains": self._expert_gains, **self._tied.arrays(), **self._scorer.arrays()}
+        return state.pack("text_combiner", STATE_VERSION, meta, arrays)
+
+    def restore(self, data: bytes) -> None:
+        found = state.unpack(data, "text_combiner", STATE_VERSION)
+        self._tied.restore(found.meta["tied"], found.arrays)
+        self._scorer.restore(found.arrays)
+        self._expert_gains = found.arrays["expert_gains"]
+        self._gain = float.fromhex(found.meta["gain"])
+        self._expected_gain = float.fromhex(found.meta["expected_gain"])
+        self._rounds, self._rounds_where_known = (int(n) for n in found.meta["rounds"])
+
+    def digest(self) -> str:
+        return state.digest(self.to_bytes())
+
+    # Choosing.
+
+    def _play(self, observation: Observation, round_number: int) -> TextRound:
+        network, labels = self._network(observation)
+        scored = self._scorer.score(network, labels)
+        derived = derive(network, self._derived).tokens[:, len(self.experts) :]
+        derived = np.column_stack([derived, scored.best]).astype(np.int32)
+        tokens = np.ascontiguousarray(np.column_stack([network.tokens, derived]))
+        predicted = np.empty((0, tokens.shape[1]))
+        if self._setting is Setting.BANDIT:
+            columns = [self._scorer.right_probabilities(scored, column) for column in tokens.T]
+            predicted = np.column_stack(columns) if columns else predicted
+        choice = self._tied.choose(round_number, self._view(tokens, labels, predicted))
+        return TextRound(network, derived, labels, predicted, choice.memory)
+
+    def _network(self, observation: Observation) -> tuple[SlotNetwork, dict[str, str]]:
+        """The slots, one column for each engine, and the labels that the learner may look at."""
+        labels: dict[str, str] = {}
+        match observation:
+            case Utterance():
+                network = align(observation, self._unit, self.spec.normalizer)
+                labels = {n: observation.labels[n] for n in self.spec.labels if n in observation.labels}
+            case SlotNetwork():
+                network = observation
+            case _:
+                raise InvalidInput(
+                    "this learner takes slots or engines' outputs, not tokens by transition name"
+                )
+        return _in_order(network, self.experts), labels
+
+    def _view(
+        self, tokens: NDArray[np.int32], labels: Mapping[str, str], predicted: NDArray[np.float64]
+    ) -> SlotView:
+        numbers = np.array(list(label_hashes(labels)), dtype=np.uint64)
+        return SlotView(tokens, len(self.experts), numbers, predicted)
+
+    def _chosen_tokens(self, played: TextRound) -> tuple[ChosenToken, ...]:
+        tokens, shown = played.tokens.tolist(), played.shown.tolist()
+        trust, vocabulary = played.played.probabilities.tolist(), played.network.vocabulary
+        return tuple(
+            _chosen_token(self.all_experts, len(self.experts), vocabulary, row, token, chances)
+            for row, token, chances in zip(tokens, shown, trust, strict=True)
+        )
+
+    # Learning.
+
+    def _truth(self, network: SlotNetwork, feedback: TrueText | TrueTokens) -> AlignedTarget:
+        if isinstance(feedback, TrueText):
+            return align_target(network, feedback.text, self._unit, self.spec.normalizer)
+        if len(feedback.tokens) != network.slot_count:
+            raise InvalidInput(
+                f"{len(feedback.tokens)} true tokens for {network.slot_count} slots: send one a slot, "
+                "empty for null, or send the text"
+            )
+        ids = {text: i for i, text in enumerate(network.vocabulary)}
+        numbers = [ids.setdefault(text, len(ids)) for text in feedback.tokens]
+        length = sum(1 for text in feedback.tokens if text)
+        return AlignedTarget(np.array(numbers, dtype=np.int32), tuple(ids), 0, 0, length)
+
+    def _learn_truth(self, played: TextRound, truth: AlignedTarget) -> Lesson:
+        """The truth is known; the learner is told what its setting reveals, and the books everything."""
+        tokens, shown = played.tokens, played.shown
+        gains = (tokens == truth.tokens[:, None]).astype(np.float64)
+        shown_gains = (shown == truth.tokens).astype(np.float64)
+        view = self._view(tokens, played.labels, played.predicted)
+        if self._setting is Setting.FULL:
+            self._tied.learn(played.played, view, FullFeedback(gains))
+            self._scorer.learn_truth(played.network, played.labels, truth)
+        else:
+            self._teach_part(played, view, shown_gains)
+        self._expert_gains += gains.sum(axis=0)
+        drawn = self.spec.decide == "sample"
+        expected = float((played.played.probabilities * gains).sum()) if drawn else float(shown_gains.sum())
+        self._enter(float(shown_gains.sum()), expected)
+        self._rounds_where_known += 1
+        return self._lesson(tokens, shown, gains, truth)
+
+    def _learn_shown(self, played: TextRound, gains: NDArray[np.float64]) -> Lesson:
+        if self._setting is Setting.FULL:
+            raise InvalidInput(
+                "this learner needs the truth: send the true text, or create it with setting semi"
+            )
+        if len(gains) != played.network.slot_count:
+            slots = played.network.slot_count
+            raise InvalidInput(f"{len(gains)} shown gains for {slots} shown slots: send one each")
+        if gains.size and not (gains.min() >= 0.0 and gains.max() <= 1.0):
+            raise BoundExceeded("shown gains of slot match lie between 0 and 1")
+        view = self._view(played.tokens, played.labels, played.predicted)
+        self._teach_part(played, view, gains)
+        self._enter(float(gains.sum()), float(gains.sum()))
+        return Lesson(float(gains.sum()))
+
+    def _learn_score(self, played: TextRound, score: float) -> Lesson:
+        if self._setting is not Setting.BANDIT:
+            raise InvalidInput(
+                "this learner needs more than a score: create it with setting bandit to learn from it"
+            )
+        if not 0.0 <= score <= played.network.slot_count:
+            raise BoundExceeded(
+                f"a score is the number of right slots, from 0 to {played.network.slot_count} here, not {score}"
+            )
+        self._teach_score(played, self._view(played.tokens, played.labels, played.predicted), score)
+        self._enter(score, score)
+        return Lesson(score)
+
+    def _teach_part(self, played: TextRound, view: SlotView, gains: NDArray[np.float64]) -> None:
+        if self._setting is Setting.BANDIT:
+            self._teach_score(played, view, float(gains.sum()))
+            return
+        self._tied.learn(played.played, view, SemiBanditFeedback(gains))
+        self._scorer.learn_shown(played.network, played.labels, played.shown, gains)
+
+    def _teach_score(self, played: TextRound, view: SlotView, score: float) -> None:
+        """One number: the tied learner takes its unbiased estimate, the scorer its likelihood.
+
+        The gradient of the log probability of the sum is that of the slots' outcomes, averaged over what they
+        may have been given the sum (Fisher's identity): so the scorer learns from posterior gains.
+        """
+        self._tied.learn(played.played, view, BanditFeedback(score))
+        scored = self._scorer.score(played.network, played.labels)
+        right = self._scorer.right_probabilities(scored, played.shown)
+        inferred = posteriors(np.clip(right, _NEARLY, 1 - _NEARLY), score)
+        self._scorer.learn_shown(played.network, played.labels, played.shown, inferred)
+
+    def _enter(self, gain: float, expected: float) -> None:
+        self._rounds += 1
+        self._gain += gain
+        self._expected_gain += expected
+
+    def _lesson(
+        self,
+        tokens: NDArray[np.int32],
+        shown: NDArray[np.int32],
+        gains: NDArray[np.float64],
+        truth: AlignedTarget,
+    ) -> Lesson:
+        true_tokens = truth.tokens[truth.tokens != 0].tolist()
+        columns = tokens.T.tolist()
+        errors = [_edits(true_tokens, column) + truth.unreachable for column in columns]
+        return Lesson(
+            float((shown == truth.tokens).sum()),
+            dict(zip(self.all_experts, gains.sum(axis=0).tolist(), strict=True)),
+            truth.length,
+            _edits(true_tokens, shown.tolist()) + truth.unreachable,
+            dict(zip(self.all_experts, errors, strict=True)),
+        )
+
+
+def _edits(true_tokens: list[int], column: list[int]) -> int:
+    return Levenshtein.distance(true_tokens, [token for token in column if token])
+
+
+def _chosen_token(
+    names: Sequence[str],
+    engines: int,
+    vocabulary: Sequence[str],
+    row: list[int],
+    token: int,
+    trust: list[float],
+) -> ChosenToken:
+    """A slot's answer. The token is said to come from the most trusted engine that offers it."""
+    offers: dict[int, list[int]] = {}
+    for j, offered in enumerate(row):
+        offers.setdefault(offered, []).append(j)
+    giver = max((j for j in offers[token] if j < engines), key=lambda j: trust[j])
+    others = [
+        Alternative(vocabulary[other], tuple(names[j] for j in members), sum(trust[j] for j in members))
+        for other, members in offers.items()
+        if other != token
+    ]
+    others.sort(key=lambda other: (-other.probability, other.text))
+    return ChosenToken(vocabulary[token], names[giver], sum(trust[j] for j in offers[token]), tuple(others))
+
+
+def _priors(experts: tuple[str, ...]) -> NDArray[np.float64]:
+    special = {SCORER: SCORER_PRIOR, "vote": VOTE_PRIOR}
+    left = 1.0 - sum(special.get(name, 0.0) for name in experts)
+    ordinary = sum(1 for name in experts if name not in special)
+    return np.array([special.get(name, left / max(1, ordinary)) for name in experts])
+
+
+def _in_order(network: SlotNetwork, experts: tuple[str, ...]) -> SlotNetwork:
+    """The network with the spec's engines as columns; an engine that said nothing offers null everywhere."""
+    if network.experts == experts:
+        return network
+    unknown = [name for name in network.experts if name not in experts]
+    if unknown:
+        raise InvalidInput(f"unknown expert {unknown[0]!r}; this learner knows {', '.join(experts)}")
+    columns = {name: j for j, name in enumerate(network.experts)}
+    tokens = np.zeros((network.slot_count, len(experts)), dtype=np.int32)
+    confidences = np.full((network.slot_count, len(experts)), np.nan)
+    for j, name in enumerate(experts):
+        if name in columns:
+            tokens[:, j] = network.tokens[:, columns[name]]
+            confidences[:, j] = network.confidences[:, columns[name]]
+    return SlotNetwork(experts, network.vocabulary, tokens, confidences)

@@ -1,0 +1,89 @@
+"""What the text combiner remembers of a round: `TextRound`, to bytes and back.
+
+A memory may come back from a file that somebody else has written, so everything in it is checked before it
+reaches compiled code.
+"""
+
+import json
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from galloon.learners import blobs
+from galloon.learners.errors import DamagedState
+from galloon.learners.tied.learner import TiedMemory
+from galloon.learners.utterance import SlotNetwork
+
+
+@dataclass(frozen=True, slots=True)
+class TextRound:
+    """One utterance as it was seen and answered."""
+
+    network: SlotNetwork  # the engines alone
+    derived: NDArray[np.int32]  # slots x derived experts, the scorer last
+    labels: dict[str, str]
+    predicted: NDArray[np.float64]  # slots x experts: how probably each would gain
+    played: TiedMemory
+
+    @property
+    def tokens(self) -> NDArray[np.int32]:
+        """The offers of all experts, slots x experts."""
+        return np.ascontiguousarray(np.column_stack([self.network.tokens, self.derived]))
+
+    @property
+    def shown(self) -> NDArray[np.int32]:
+        """The token shown in each slot."""
+        tokens = self.tokens
+        return np.ascontiguousarray(tokens[np.arange(len(tokens)), self.played.shown])
+
+    def to_bytes(self) -> bytes:
+        return blobs.join(
+            [
+                json.dumps([self.network.vocabulary, self.labels]).encode(),
+                self.network.tokens.astype("<i4").tobytes(),
+                self.network.confidences.astype("<f8").tobytes(),
+                self.derived.astype("<i4").tobytes(),
+                self.predicted.astype("<f8").tobytes(),
+                self.played.to_bytes(),
+            ]
+        )
+
+    @classmethod
+    def from_bytes(cls, data: bytes, engines: tuple[str, ...], derived_count: int) -> "TextRound":
+        """The round in these bytes, for a combiner of so many experts."""
+        try:
+            words, tokens, confidences, derived, predicted, played = blobs.split(data)
+            vocabulary, labels = json.loads(words)
+            experts = len(engines) + derived_count
+            "".join((*vocabulary, *labels, *labels.values()))  # a TypeError unless all are strings
+            found = cls(
+                SlotNetwork(
+                    engines,
+                    tuple(vocabulary),
+                    np.frombuffer(tokens, "<i4").astype(np.int32).reshape(-1, len(engines)),
+                    np.frombuffer(confidences, "<f8").astype(np.float64).reshape(-1, len(engines)),
+                ),
+                np.frombuffer(derived, "<i4").astype(np.int32).reshape(-1, derived_count),
+                dict(labels),
+                np.frombuffer(predicted, "<f8").astype(np.float64).reshape(-1, experts),
+                TiedMemory.from_bytes(played, experts),
+            )
+        except (ValueError, TypeError, AttributeError) as error:
+            raise DamagedState("this memory is not one of a text combiner with these experts") from error
+        found._check()
+        return found
+
+    def _check(self) -> None:
+        size, slots = len(self.network.vocabulary), self.network.slot_count
+        texts = self.network.vocabulary
+        sound = (
+            size > 0
+            and texts[0] == ""
+            and all(texts[1:])
+            and len(self.derived) == slots == len(self.played.shown)
+            and len(self.predicted) in {0, slots}
+            and self.network.confidences.shape == self.network.tokens.shape
+        )
+        if not sound or not ((self.tokens >= 0) & (self.tokens < size)).all():
+            raise DamagedState("this memory of a text combiner is damaged")

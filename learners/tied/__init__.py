@@ -1,0 +1,5 @@
+"""The tied learner: weights chosen by what can be seen before choosing, shared by all positions.
+
+`TiedLearner` (n = 1) mixes specialists of contexts from coarse to fine; `bounds` are its theorems;
+`estimates` turn partial feedback into losses. `TiedWindows` is the n-gram version for few contexts.
+"""
