@@ -1,0 +1,30 @@
+"""The asynchronous client: combine three engines, learn from what was really said, survive a restart."""
+
+import asyncio
+import sys
+
+from galloon.clients.client import GalloonClient
+from galloon.clients.questions import AlignedUtterance
+from galloon.learners.combiner import TrueText
+from galloon.learners.spec import CombinerSpec
+
+SPEC = CombinerSpec(experts=("whisper", "vosk", "kaldi"), algorithm="expanded_hedge", window=4)
+SPOKEN = ["call me ishmael", "some years ago", "never mind how long", "having little money"]
+
+
+async def main(address: str) -> None:
+    async with GalloonClient(address) as client, client.stream("example/async", create=SPEC) as stream:
+        for number, spoken in enumerate(SPOKEN * 5):
+            words = spoken.split()
+            offers = {
+                "whisper": words,
+                "vosk": ["", *words[1:]],  # misses every first word
+                "kaldi": [word[:3] for word in words],  # hears only beginnings
+            }
+            choice = await stream.choose(AlignedUtterance(f"utterance-{number}", offers))
+            lesson = await stream.learn(choice.id, TrueText(spoken))
+            print(f"{choice.text!r} gained {lesson.gain:g} of {len(words)}")
+
+
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:] or ["127.0.0.1:7410"]))
