@@ -158,8 +158,9 @@ def _show(results: dict[str, list[Run]], options: dict[str, Any]) -> None:
     table = RichTable(
         title=_title(options), caption=f"mean of {options['seeds']} games of {options['rounds']} rounds"
     )
-    for heading in ("learner", "regret", "bound", "regret / bound", "gain", "best path", "-log U regret"):
-        table.add_column(heading, justify="left" if heading == "learner" else "right")
+    table.add_column("learner", no_wrap=True)
+    for heading in ("regret", "bound", "share", "gain", "best path", "-log U regret"):
+        table.add_column(heading, justify="right")
     for name, runs in results.items():
         regret = float(np.mean([run.final_regret for run in runs]))
         bound = runs[0].final_bound
@@ -167,7 +168,7 @@ def _show(results: dict[str, list[Run]], options: dict[str, Any]) -> None:
             name,
             f"{regret:.1f}",
             "-" if bound is None else f"{bound:.1f}",
-            "-" if not bound else f"{regret / bound:.2f}",
+            "-" if not bound else f"{regret / bound:.0%}",
             f"{np.mean([run.gain for run in runs]):.0f}",
             f"{np.mean([run.best_gain for run in runs]):.0f}",
             f"{np.mean([run.log_regret.value for run in runs]):.1f}",
