@@ -144,7 +144,7 @@ class App:
         shown = self.config.http.learners_shown
         scraped = partial(scrape, self.registry, self._store, self._ledger, self.metrics, self._clock, shown)
         app = application(scraped, lambda: self._ready, self._gate, self.config.http.require_token)
-        Page(
+        self.page = Page(
             self.config,
             self.registry,
             self.streams,
@@ -153,7 +153,8 @@ class App:
             self._gate,
             self._clock,
             lambda: self._ready,
-        ).add_to(app)
+        )
+        self.page.add_to(app)
         self._http, address = await open_http_port(app, self.config.http.listen)
         return address
 
