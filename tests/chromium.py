@@ -6,7 +6,7 @@
         await tab.click("#theme")
         await tab.picture(Path("page.png"))
 
-A tab remembers every request that it made (`requests`) and everything that the console complained of (`complaints`).
+A tab remembers every request that it made (`requests`) and all that the console complained of (`complaints`).
 """
 
 import asyncio
@@ -77,11 +77,16 @@ async def chromium(directory: Path) -> AsyncIterator["Browser"]:
 
 async def _endpoint(file: Path, process: asyncio.subprocess.Process) -> tuple[str, str]:
     async with asyncio.timeout(PATIENCE_S):
-        while not file.exists() or file.read_text().count("\n") < 1:
+        while True:
             assert process.returncode is None, f"chromium ended with status {process.returncode}"
+            lines = _lines(file)
+            if len(lines) > 1:
+                return lines[0], lines[1]
             await asyncio.sleep(0.05)
-    port, path = file.read_text().splitlines()[:2]
-    return port, path
+
+
+def _lines(file: Path) -> list[str]:
+    return file.read_text().splitlines() if file.exists() else []
 
 
 class Browser:
@@ -94,12 +99,16 @@ class Browser:
         self._tabs: dict[str, Tab] = {}
 
     async def open_tab(
-        self, width: int = 1280, height: int = 900, *, dark: bool = False, phone: bool = False, scale: float = 1
+        self,
+        width: int = 1280,
+        height: int = 900,
+        *,
+        dark: bool = False,
+        phone: bool = False,
+        scale: float = 1,
     ) -> "Tab":
         target = await self.send("Target.createTarget", {"url": "about:blank"})
-        attached = await self.send(
-            "Target.attachToTarget", {"targetId": target["targetId"], "flatten": True}
-        )
+        attached = await self.send("Target.attachToTarget", {"targetId": target["targetId"], "flatten": True})
         tab = Tab(self, attached["sessionId"])
         self._tabs[attached["sessionId"]] = tab
         for domain in ("Page", "Runtime", "Network", "Log"):
@@ -189,9 +198,7 @@ class Tab:
                     await asyncio.sleep(0.05)
         except TimeoutError as error:
             shown = await self.evaluate("document.body.innerText")
-            raise AssertionError(
-                f"{script} never came true\n{shown[:2000]}\n{self.complaints}"
-            ) from error
+            raise AssertionError(f"{script} never came true\n{shown[:2000]}\n{self.complaints}") from error
 
     async def text(self, selector: str) -> str:
         """The text of the first element that fits, once there is one."""
@@ -232,10 +239,14 @@ class Tab:
 
     async def picture(self, path: Path, *, whole: bool = True) -> None:
         """A picture of the whole page, or of what can be seen of it."""
-        path.parent.mkdir(parents=True, exist_ok=True)
         options: dict[str, Any] = {"format": "png", "captureBeyondViewport": whole}
         if whole:
             size = (await self.send("Page.getLayoutMetrics"))["cssContentSize"]
             options["clip"] = {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1}
         answer = await self.send("Page.captureScreenshot", options)
-        path.write_bytes(base64.b64decode(answer["data"]))
+        _write(path, base64.b64decode(answer["data"]))
+
+
+def _write(path: Path, data: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
