@@ -173,15 +173,13 @@ class TextCombiner:
     def _play(self, observation: Observation, round_number: int) -> TextRound:
         network, labels = self._network(observation)
         scored = self._scorer.score(network, labels)
-        derived = derive(network, self._derived).tokens[:, len(self.experts) :]
-        derived = np.column_stack([derived, scored.best]).astype(np.int32)
-        tokens = np.ascontiguousarray(np.column_stack([network.tokens, derived]))
+        tokens = np.column_stack([derive(network, self._derived).tokens, scored.best])
         predicted = np.empty((0, tokens.shape[1]))
         if self._setting is Setting.BANDIT:
             columns = [self._scorer.right_probabilities(scored, column) for column in tokens.T]
             predicted = np.column_stack(columns) if columns else predicted
         choice = self._tied.choose(round_number, self._view(tokens, labels, predicted))
-        return TextRound(network, derived, labels, predicted, choice.memory)
+        return TextRound(network, tokens, labels, predicted, choice.memory)
 
     def _network(self, observation: Observation) -> tuple[SlotNetwork, dict[str, str]]:
         """The slots, one column for each engine, and the labels that the learner may look at."""
@@ -205,11 +203,16 @@ class TextCombiner:
         return SlotView(tokens, len(self.experts), numbers, predicted)
 
     def _chosen_tokens(self, played: TextRound) -> tuple[ChosenToken, ...]:
-        tokens, shown = played.tokens.tolist(), played.shown.tolist()
-        trust, vocabulary = played.played.probabilities.tolist(), played.network.vocabulary
+        tokens, shown = played.tokens, played.shown
+        trust, vocabulary = played.played.probabilities, played.network.vocabulary
+        agreed = (tokens == tokens[:, :1]).all(axis=1).tolist()
+        leaders = trust[:, : len(self.experts)].argmax(axis=1).tolist()
+        rows = zip(agreed, leaders, shown.tolist(), tokens.tolist(), trust.tolist(), strict=True)
         return tuple(
-            _chosen_token(self.all_experts, len(self.experts), vocabulary, row, token, chances)
-            for row, token, chances in zip(tokens, shown, trust, strict=True)
+            ChosenToken(vocabulary[token], self.experts[leader], 1.0)
+            if alone
+            else _chosen_token(self.all_experts, len(self.experts), vocabulary, row, token, chances)
+            for alone, leader, token, row, chances in rows
         )
 
     # Learning.

@@ -21,29 +21,22 @@ class TextRound:
     """One utterance as it was seen and answered."""
 
     network: SlotNetwork  # the engines alone
-    derived: NDArray[np.int32]  # slots x derived experts, the scorer last
+    tokens: NDArray[np.int32]  # the offers of all experts, slots x experts; the scorer is the last
     labels: dict[str, str]
     predicted: NDArray[np.float64]  # slots x experts: how probably each would gain
     played: TiedMemory
 
     @property
-    def tokens(self) -> NDArray[np.int32]:
-        """The offers of all experts, slots x experts."""
-        return np.ascontiguousarray(np.column_stack([self.network.tokens, self.derived]))
-
-    @property
     def shown(self) -> NDArray[np.int32]:
         """The token shown in each slot."""
-        tokens = self.tokens
-        return np.ascontiguousarray(tokens[np.arange(len(tokens)), self.played.shown])
+        return self.tokens[np.arange(len(self.tokens)), self.played.shown]
 
     def to_bytes(self) -> bytes:
         return blobs.join(
             [
                 json.dumps([self.network.vocabulary, self.labels]).encode(),
-                self.network.tokens.astype("<i4").tobytes(),
+                self.tokens.astype("<i4").tobytes(),
                 self.network.confidences.astype("<f8").tobytes(),
-                self.derived.astype("<i4").tobytes(),
                 self.predicted.astype("<f8").tobytes(),
                 self.played.to_bytes(),
             ]
@@ -53,18 +46,19 @@ class TextRound:
     def from_bytes(cls, data: bytes, engines: tuple[str, ...], derived_count: int) -> "TextRound":
         """The round in these bytes, for a combiner of so many experts."""
         try:
-            words, tokens, confidences, derived, predicted, played = blobs.split(data)
+            words, tokens, confidences, predicted, played = blobs.split(data)
             vocabulary, labels = json.loads(words)
             experts = len(engines) + derived_count
+            offers = np.frombuffer(tokens, "<i4").astype(np.int32).reshape(-1, experts)
             "".join((*vocabulary, *labels, *labels.values()))  # a TypeError unless all are strings
             found = cls(
                 SlotNetwork(
                     engines,
                     tuple(vocabulary),
-                    np.frombuffer(tokens, "<i4").astype(np.int32).reshape(-1, len(engines)),
+                    np.ascontiguousarray(offers[:, : len(engines)]),
                     np.frombuffer(confidences, "<f8").astype(np.float64).reshape(-1, len(engines)),
                 ),
-                np.frombuffer(derived, "<i4").astype(np.int32).reshape(-1, derived_count),
+                offers,
                 dict(labels),
                 np.frombuffer(predicted, "<f8").astype(np.float64).reshape(-1, experts),
                 TiedMemory.from_bytes(played, experts),
@@ -81,7 +75,7 @@ class TextRound:
             size > 0
             and texts[0] == ""
             and all(texts[1:])
-            and len(self.derived) == slots == len(self.played.shown)
+            and slots == len(self.played.shown)
             and len(self.predicted) in {0, slots}
             and self.network.confidences.shape == self.network.tokens.shape
         )

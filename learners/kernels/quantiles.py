@@ -1,8 +1,8 @@
 """How high a number is among its own: quantile buckets of a sliding sample, one a column.
 
 No two engines' confidences mean the same, so each is compared with that engine's own recent ones only.
-`note` puts numbers into a column's ring and, every `REFRESH` of them, finds the bucket borders anew;
-`buckets_of` places numbers between the borders.
+`note` puts numbers into a column's ring and finds the bucket borders anew, after the first `REFRESH` of them
+and then whenever an eighth of the ring is new; `buckets_of` places numbers between the borders.
 
 Letters: `ring` float64 columns x RING; `seen` int64 columns, how many each has had; `borders` float64 columns
 x (BUCKETS - 1), infinite until the first refresh.
@@ -26,7 +26,7 @@ def note(ring, seen, borders, numbers):
                 continue
             ring[j, seen[j] % RING] = numbers[i, j]
             seen[j] += 1
-            if seen[j] % REFRESH == 0:
+            if seen[j] % max(REFRESH, min(seen[j], RING) // 8) == 0:
                 held = np.sort(ring[j, : min(seen[j], RING)])
                 for b in range(1, BUCKETS):
                     borders[j, b - 1] = held[b * held.shape[0] // BUCKETS]

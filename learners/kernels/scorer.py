@@ -212,6 +212,37 @@ def _step(table, sheet, count, rows, slopes):
 
 
 @njit(cache=True, nogil=True)
+def survey(tokens, buckets, right, total):
+    """Log odds that each expert is right in each slot (see `judge_experts`), and the voted token of each slot.
+
+    The vote asks first whether more than half say nothing, then for the most frequent token, the first expert's
+    among equals.
+    """
+    slots, experts = tokens.shape
+    trust = np.empty((slots, experts))
+    reference = np.zeros(slots, dtype=np.int32)
+    odds = np.log(right / (total - right))
+    last = right.shape[1] - 1
+    offers = np.empty(experts, dtype=np.int32)
+    support = np.zeros(experts, dtype=np.int64)
+    for i in range(slots):
+        nulls = 0
+        for j in range(experts):
+            if tokens[i, j] == 0:
+                nulls += 1
+                trust[i, j] = odds[j, last]
+            else:
+                trust[i, j] = odds[j, np.int64(buckets[i, j]) + 1]
+        if 2 * nulls <= experts:
+            count = slot_offers(tokens[i], offers, support)
+            for o in range(count):
+                if offers[o] != 0:
+                    reference[i] = offers[o]
+                    break
+    return trust, reference
+
+
+@njit(cache=True, nogil=True)
 def judge_experts(tokens, buckets, truth, right, total):
     """Count, where experts differ, how often each was right: by its confidence's bucket, or as null.
 
@@ -270,6 +301,7 @@ def warm_up() -> None:
     score_slots(page, language, classes, table, shares)
     truth, gains = np.array([1, 1], dtype=np.int32), np.full(2, np.nan)
     learn_slots(page, language, classes, table, shares, truth, truth, gains)
+    survey(page.tokens, page.buckets, np.full((2, 10), 0.5), np.ones((2, 10)))
     judge_experts(page.tokens, page.buckets, truth, np.zeros((2, 10)), np.zeros((2, 10)))
     used = np.zeros(1, np.int64)
     read_text(language, used, classes, page.codes, page.starts, page.hashes, truth)

@@ -212,6 +212,41 @@ def learn_estimates(table, keys, patterns, rate, probabilities, losses):
                 table.logs[row, j] += lift - losses[i, j]
 
 
+@njit(cache=True, nogil=True)
+def pick(tokens, probabilities, draws, best):
+    """The expert of each slot, and the probability of the token that it offers, by whomever.
+
+    best: the most probable token, and of those who offer it the most trusted; else as the draws say.
+    """
+    slots, experts = tokens.shape
+    shown = np.zeros(slots, dtype=np.int32)
+    chances = np.zeros(slots)
+    for i in range(slots):
+        if best:
+            highest = -1.0
+            for j in range(experts):
+                mass = 0.0
+                for k in range(experts):
+                    if tokens[i, k] == tokens[i, j]:
+                        mass += probabilities[i, k]
+                # The same token has the same sum, added in the same order: equal is equal.
+                if mass > highest or (mass == highest and probabilities[i, j] > probabilities[i, shown[i]]):
+                    highest = mass
+                    shown[i] = j
+        else:
+            left = draws[i]
+            for j in range(experts):
+                if probabilities[i, j] > 0.0:
+                    shown[i] = j
+                    left -= probabilities[i, j]
+                    if left < 0.0:
+                        break
+        for k in range(experts):
+            if tokens[i, k] == tokens[i, shown[i]]:
+                chances[i] += probabilities[i, k]
+    return shown, chances
+
+
 def warm_up() -> None:
     tokens = np.array([[1, 2], [1, 0]], dtype=np.int32)
     keys, patterns = slot_contexts(tokens, 2, np.zeros(1, dtype=np.uint64))
@@ -226,4 +261,5 @@ def warm_up() -> None:
         np.array([0.5, 0.5]),
     )
     learn_gains(table, keys, patterns, trust(table, keys), np.zeros((2, 2)))
+    pick(tokens, trust(table, keys), np.zeros(2), True)
     learn_estimates(table, keys, patterns, 0.5, trust_estimates(table, keys, 0.5), np.zeros((2, 2)))

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from galloon.learners.kernels.quantiles import BUCKETS, RING, buckets_of, note
-from galloon.learners.kernels.scorer import judge_experts
-from galloon.learners.utterance import NULL, SlotNetwork
+from galloon.learners.kernels.scorer import judge_experts, survey
+from galloon.learners.utterance import SlotNetwork
 
 COLUMNS = BUCKETS + 3  # no confidence, each bucket, too early to say, null
 
@@ -31,11 +31,12 @@ class ConfidenceRecord:
     def buckets(self, network: SlotNetwork) -> NDArray[np.int8]:
         return np.asarray(buckets_of(self._seen, self._borders, network.confidences))
 
-    def log_odds(self, network: SlotNetwork, buckets: NDArray[np.int8]) -> NDArray[np.float64]:
-        """Log odds that each expert is right in each slot."""
-        odds = np.log(self._right / (self._total - self._right))
-        columns = np.where(network.tokens == NULL, COLUMNS - 1, buckets + 1)
-        return np.asarray(odds[np.arange(odds.shape[0]), columns])
+    def survey(
+        self, network: SlotNetwork, buckets: NDArray[np.int8]
+    ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+        """Log odds that each expert is right in each slot, and the voted token of each slot."""
+        trust, reference = survey(network.tokens, buckets, self._right, self._total)
+        return trust, reference
 
     def note(self, network: SlotNetwork) -> None:
         """Take in the confidences of an utterance."""

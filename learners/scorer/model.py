@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from galloon.learners.alignment import AlignedTarget, Unit, majority_vote
+from galloon.learners.alignment import AlignedTarget, Unit
 from galloon.learners.bounded_table import BoundedTable
 from galloon.learners.kernels.offer_features import Page
 from galloon.learners.kernels.scorer import ABSENT, Weights, learn_slots, score_slots
@@ -147,14 +147,15 @@ class Scorer:
     def _page(self, network: SlotNetwork, labels: Mapping[str, str]) -> Page:
         letters = letters_of(network.vocabulary)
         buckets = self._confidence.buckets(network)
+        trust, reference = self._confidence.survey(network, buckets)
         return Page(
             network.tokens,
             buckets,
-            self._confidence.log_odds(network, buckets),
+            trust,
             letters.codes,
             letters.starts,
             letters.hashes,
-            majority_vote(network).tokens,
+            reference,
             np.array(list(label_hashes(labels)), dtype=np.uint64),
         )
 

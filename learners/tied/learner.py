@@ -22,6 +22,7 @@ from galloon.learners.kernels.tied import (
     Contexts,
     learn_estimates,
     learn_gains,
+    pick,
     slot_contexts,
     trust,
     trust_estimates,
@@ -139,21 +140,13 @@ class TiedLearner:
         rate = partial_rate(len(self.experts), LEVELS, self._slots)
         full = self.setting is Setting.FULL
         probabilities = trust(self._contexts, keys) if full else trust_estimates(self._contexts, keys, rate)
-        slots = np.arange(len(keys))
-        # The probability of each expert's token: of all experts that offer it.
-        same = view.tokens[:, :, None] == view.tokens[:, None, :]
-        mass = (same * probabilities[:, None, :]).sum(axis=2)
-        if self._decide == "best":
-            # Rounded, so that equal sums of different order stay equal; ties go to the most trusted expert.
-            ahead = np.round(mass, 12) == np.round(mass.max(axis=1, keepdims=True), 12)
-            shown = np.where(ahead, probabilities, -1.0).argmax(axis=1).astype(np.int32)
-            divisors, log_probability = np.ones(len(keys)), 0.0
-        else:
-            draws = uniforms(self._seed, round_number, len(keys))
-            passed = probabilities.cumsum(axis=1) <= (draws * probabilities.sum(axis=1))[:, None]
-            shown = np.minimum(passed.sum(axis=1), len(self.experts) - 1).astype(np.int32)
-            divisors = mass[slots, shown]
-            log_probability = float(np.log(probabilities[slots, shown]).sum())
+        best = self._decide == "best"
+        draws = np.zeros(0) if best else uniforms(self._seed, round_number, len(keys))
+        shown, chances = pick(view.tokens, probabilities, draws, best)
+        # What is certain to be shown is divided by 1, whatever its weight.
+        divisors = np.ones(len(keys)) if best else chances
+        experts_chances = np.ones(1) if best else probabilities[np.arange(len(keys)), shown]
+        log_probability = float(np.log(experts_chances).sum())
         memory = TiedMemory(probabilities, shown, divisors, rate)
         return TiedChoice(shown, probabilities, log_probability, memory)
 
