@@ -18,9 +18,10 @@ from galloon.daemon.outcome import settle
 T = TypeVar("T")
 Kind = tuple[str, int]  # what is done, and the order of magnitude of how much
 Done = Callable[[Any, Exception | None], None]
-MEMORY = 0.9  # of the running average of seconds
+MEMORY = 0.5  # of the running average of seconds
 HEAVY_UNTIL_MEASURED = float("inf")
 SLICE_S = 0.005  # of work on the event loop before others get a turn
+MEASURED_EVERY = 16  # pieces of light work: reading the processor's clock costs as much as some of it
 
 
 class Lane:
@@ -32,6 +33,7 @@ class Lane:
         self._waiting: deque[tuple[Kind, Callable[[], Any], Done]] = deque()
         self._busy = False
         self._seconds: dict[Kind, float] = {}
+        self._done_inline = 0
 
     def enter(self, kind: Kind, work: Callable[[], Any], done: Done) -> None:
         """Queue work; called on the event loop."""
@@ -57,7 +59,8 @@ class Lane:
             if self._seconds.get(kind, HEAVY_UNTIL_MEASURED) > self._inline_s:
                 self._pool.submit(self._in_thread, kind, work, done)
                 return
-            done(*self._timed(kind, work))
+            self._done_inline += 1
+            done(*(_outcome(work) if self._done_inline % MEASURED_EVERY else self._timed(kind, work)))
         self._busy = False
 
     def _in_thread(self, kind: Kind, work: Callable[[], Any], done: Done) -> None:
@@ -71,12 +74,16 @@ class Lane:
     def _timed(self, kind: Kind, work: Callable[[], Any]) -> tuple[Any, Exception | None]:
         # Seconds of the processor, not of the clock: what waits for a busy machine is not heavy for that.
         started = thread_time()
-        result, error = None, None
-        try:
-            result = work()
-        except Exception as problem:  # noqa: BLE001  # the outcome of the work, judged by who asked for it
-            error = problem
+        outcome = _outcome(work)
         elapsed = thread_time() - started
         known = self._seconds.get(kind)
         self._seconds[kind] = elapsed if known is None else MEMORY * known + (1 - MEMORY) * elapsed
-        return result, error
+        return outcome
+
+
+def _outcome(work: Callable[[], Any]) -> tuple[Any, Exception | None]:
+    """What comes of the work, judged by who asked for it."""
+    try:
+        return work(), None
+    except Exception as error:  # noqa: BLE001  # see above
+        return None, error

@@ -14,6 +14,7 @@ from prometheus_client.exposition import generate_latest
 from galloon.daemon.error_rates import Rates
 from galloon.daemon.errors import CODES
 from galloon.daemon.store import CommitFigures
+from galloon.daemon.tally import Spread, Tally, counter
 from galloon.learners.combiner import Statistics
 
 SECONDS = (0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
@@ -30,23 +31,10 @@ class Metrics:
         self.streams = Gauge("galloon_streams", "Open streams.", registry=own)
         self.streams_opened = Counter("galloon_streams_opened_total", "Streams opened.", registry=own)
         self.learners = Gauge("galloon_learners", "Learners.", registry=own)
-        self.choices = Counter("galloon_choices_total", "Utterances answered with a choice.", registry=own)
-        feedback = Counter(
-            "galloon_feedback_total", "Feedback acknowledged, by kind.", ["kind"], registry=own
-        )
+        self.choices = Tally()
+        self.feedback = {kind: Tally() for kind in FEEDBACK_KINDS}
+        self.choose_seconds, self.learn_seconds = Spread(SECONDS), Spread(SECONDS)
         rejects = Counter("galloon_rejects_total", "Requests refused, by reason.", ["reason"], registry=own)
-        self.choose_seconds = Histogram(
-            "galloon_choose_seconds",
-            "From an utterance's arrival to its choice.",
-            buckets=SECONDS,
-            registry=own,
-        )
-        self.learn_seconds = Histogram(
-            "galloon_learn_seconds",
-            "From a feedback's arrival to its acknowledgement, sync included.",
-            buckets=SECONDS,
-            registry=own,
-        )
         self.commit_seconds = Histogram(
             "galloon_store_commit_seconds", "One commit, sync included.", buckets=SECONDS, registry=own
         )
@@ -55,7 +43,6 @@ class Metrics:
         )
         self.snapshots = Counter("galloon_snapshots_total", "Snapshots written.", registry=own)
         # Every label value exists from the start, so that a rate over it is never missing.
-        self.feedback = {kind: feedback.labels(kind) for kind in FEEDBACK_KINDS}
         self.rejects = {error: rejects.labels(_snake(error.__name__)) for error in CODES}
 
     def commit(self, seconds: float, entries: int) -> None:
@@ -64,12 +51,23 @@ class Metrics:
 
     def render(self, learners: Iterable["LearnerFigures"], shown: int, store: CommitFigures) -> bytes:
         """Everything in the text format of Prometheus."""
-        collector = _Now([*learner_families(learners, shown), *_store_families(store)])
+        families = [*self._request_families(), *learner_families(learners, shown), *_store_families(store)]
+        collector = _Now(families)
         self.registry.register(collector)
         try:
             return generate_latest(self.registry)
         finally:
             self.registry.unregister(collector)
+
+    def _request_families(self) -> Iterable[Metric]:
+        yield CounterMetricFamily("galloon_choices", "Utterances answered with a choice.", self.choices.count)
+        yield counter("galloon_feedback", "Feedback acknowledged, by kind.", "kind", self.feedback)
+        yield self.choose_seconds.family(
+            "galloon_choose_seconds", "From an utterance's arrival to its choice."
+        )
+        yield self.learn_seconds.family(
+            "galloon_learn_seconds", "From a feedback's arrival to its acknowledgement, sync included."
+        )
 
 
 @dataclass(frozen=True, slots=True)
