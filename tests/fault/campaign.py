@@ -5,24 +5,22 @@ durable step. `run` returns figures, or raises what was wrong.
 """
 
 import asyncio
-import json
 import subprocess
-import sys
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
 from galloon.clients.client import GalloonClient
 from galloon.daemon.limits import Limits
 from tests.daemon_process import Daemon
+from tests.fault import replay
 from tests.fault.archive import histories, keep_everything
 from tests.fault.verdict import Totals, judge
 from tests.fault.workload import POSTS, Log, keep_busy
 
-ROOT = Path(__file__).parents[2]
 # Small numbers, so that snapshots, expiry and forgetting happen all the time.
-LIMITS = {"pending_rounds": 300, "remembered_rounds": 4096}
-SETTINGS = ("store.snapshot_events=400", *(f"limits.{name}={value}" for name, value in LIMITS.items()))
+LIMITS = Limits(pending_rounds=300)
+SETTINGS = ("store.snapshot_events=400", "limits.pending_rounds=300")
 FAILPOINTS = (
     ("journal.before_write", 60),
     ("journal.after_sync", 60),
@@ -49,7 +47,8 @@ class Outcome:
         totals = self.totals
         return (
             f"{self.kills} kills ({self.by_failpoint} at a failpoint), {self.reconnects} reconnects of streams\n"
-            f"{totals.acknowledged:,} feedbacks acknowledged: all in the state, none twice\n"
+            f"{totals.acknowledged:,} feedbacks acknowledged: all in the state, none twice; "
+            f"{totals.uncertain:,} of unknown fate\n"
             f"{totals.rounds:,} rounds; {totals.lost_and_recalled:,} choices lost by a kill and chosen anew, "
             f"{self.replaced:,} of them judged anew\n"
             f"{totals.archived:,} journal entries dropped by snapshots\n"
@@ -88,7 +87,7 @@ async def run(directory: Path, kills: int, seed: int, progress: bool = False) ->
             shown = {post.name: await client.get_learner(post.name) for post in POSTS}
     finally:
         daemon.kill()
-    replayed = await asyncio.to_thread(_replay, daemon.data_dir)
+    replayed = await asyncio.to_thread(replay.in_own_process, daemon.data_dir, LIMITS)
     totals = judge(log, histories(daemon.data_dir), shown, replayed)
     return Outcome(kills, by_failpoint, log.reconnects, log.replaced, totals)
 
@@ -131,13 +130,3 @@ def _next_failpoint(random: Random) -> dict[str, str]:
         return {}
     point, often = random.choice(FAILPOINTS)
     return {"GALLOON_FAILPOINTS": f"{point}=kill@{random.randint(1, often)}"}
-
-
-def _replay(data_dir: Path) -> dict[str, dict[str, str]]:
-    """In a process of its own, which has seen nothing else."""
-    limits = {field.name: field.default for field in fields(Limits)} | LIMITS
-    command = [sys.executable, "-m", "tests.fault.replay", str(data_dir), json.dumps(limits)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, f"the uninterrupted run failed:\n{done.stderr}"
-    replayed: dict[str, dict[str, str]] = json.loads(done.stdout)
-    return replayed

@@ -17,6 +17,7 @@ from typing import Any
 
 from galloon.daemon.failpoints import POINTS
 from galloon.learners.kernels import warm_up
+from tests.fault import replay
 from tests.fault.archive import histories
 from tests.fault.lives import Lives
 from tests.fault.player import LIMITS
@@ -90,20 +91,12 @@ def _settled(lives: Lives, kills: int, inside: int) -> Killed:
     status = lives.live(rounds=2)
     assert status == 0, f"the last life ended with status {status}"
     shown: Any = lives.shown
-    totals = judge(lives.log, histories(lives.data_dir), shown, _replayed(lives.data_dir))
+    totals = judge(lives.log, histories(lives.data_dir), shown, replay.in_own_process(lives.data_dir, LIMITS))
     counts = Counter(
         kills=kills, at_failpoints=inside, recoveries=lives.recoveries, acknowledged=totals.acknowledged,
         rounds=totals.rounds, archived=totals.archived, choices_compared=totals.choices_compared,
     )  # fmt: skip
     return Killed(**counts)
-
-
-def _replayed(data_dir: Path) -> dict[str, dict[str, str]]:
-    command = [sys.executable, "-m", "tests.fault.replay", str(data_dir), json.dumps(asdict(LIMITS))]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, f"the uninterrupted run failed:\n{done.stderr}"
-    replayed: dict[str, dict[str, str]] = json.loads(done.stdout)
-    return replayed
 
 
 def _values(killed: Killed) -> list[int]:

@@ -7,6 +7,7 @@ surviving events.
 """
 
 import json
+import os
 import shutil
 import sqlite3
 import subprocess
@@ -73,7 +74,7 @@ class Known:
 def run(directory: Path, points: int, rounds: int, seed: int) -> PowerLost:
     """A campaign in this folder; the image of a point that fails is kept in it."""
     data_dir, trace = directory / "data", directory / "trace"
-    environment = preloaded(compiled(directory), data_dir, trace)
+    environment = {**os.environ, **preloaded(compiled(directory), data_dir, trace)}
     command = [sys.executable, "-m", "tests.fault.traced", str(data_dir), str(rounds), str(seed)]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"the traced lives failed:\n{done.stderr}"

@@ -6,10 +6,12 @@ from their ids, and the recorded feedback. The second one chooses again: every c
 """
 
 import json
+import subprocess
 import sys
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from galloon.clients.codec.requests import utterance_request
 from galloon.daemon.codec.feedback import feedback_from_wire
@@ -23,6 +25,8 @@ from galloon.learners.spec import CombinerSpec
 from galloon.v1 import combine_pb2 as wire
 from tests.fault.archive import History, histories
 from tests.fault.workload import POSTS, utterance_of
+
+ROOT = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,15 @@ def _play_alone(history: History, spec: CombinerSpec) -> tuple[str, int]:
             memory, feedback = lessons[known]
             combiner.learn(memory, feedback_from_wire(feedback))
     return combiner.digest(), compared
+
+
+def in_own_process(data_dir: Path, limits: Limits) -> dict[str, dict[str, Any]]:
+    """`replay` of every learner in a process of its own, which has seen nothing else."""
+    command = [sys.executable, "-m", "tests.fault.replay", str(data_dir), json.dumps(asdict(limits))]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"the uninterrupted run failed:\n{done.stderr}"
+    replayed: dict[str, dict[str, Any]] = json.loads(done.stdout)
+    return replayed
 
 
 def main() -> None:

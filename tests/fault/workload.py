@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from galloon.clients.client import GalloonClient
-from galloon.clients.errors import ChoiceReplaced
+from galloon.clients.errors import ChoiceReplaced, FateUnknown, NotFound
 from galloon.clients.questions import AlignedUtterance
 from galloon.clients.results import Choice, Lesson
 from galloon.clients.stream import CombineStream, StreamOptions
@@ -86,6 +86,7 @@ class Log:
     sent: dict[str, set[str]] = field(default_factory=lambda: {post.name: set() for post in POSTS})
     acknowledged: dict[str, dict[str, Lesson]] = field(default_factory=lambda: {p.name: {} for p in POSTS})
     judged: dict[str, dict[str, Choice]] = field(default_factory=lambda: {post.name: {} for post in POSTS})
+    uncertain: dict[str, set[str]] = field(default_factory=lambda: {post.name: set() for post in POSTS})
     replaced: int = 0
     reconnects: int = 0
 
@@ -95,9 +96,18 @@ class Log:
 
 
 async def keep_busy(
-    address: str, post: Post, number: int, log: Log, stop: asyncio.Event, random: Random
+    address: str,
+    post: Post,
+    number: int,
+    log: Log,
+    stop: asyncio.Event,
+    random: Random,
+    pause_s: float = 0.0,
 ) -> None:
-    """One stream with many rounds in flight, until told to stop; ends when all that it sent is answered."""
+    """One stream with many rounds in flight, until told to stop; ends when all that it sent is answered.
+
+    With a pause between two rounds, the daemon is at work all the time and the machine is not.
+    """
     patient = StreamOptions(max_in_flight=IN_FLIGHT, timeout_s=300, open_timeout_s=300, give_up_s=300)
     async with (
         GalloonClient(address, options=patient, random=random) as client,
@@ -110,6 +120,8 @@ async def keep_busy(
             task = rounds.create_task(_play(stream, post, f"{number}-{count}", log, random))
             task.add_done_callback(lambda _: places.release())
             count += 1
+            if pause_s:
+                await asyncio.sleep(pause_s)
     log.reconnects += stream.reconnects
 
 
@@ -127,8 +139,14 @@ async def _play(stream: CombineStream, post: Post, id_: str, log: Log, random: R
             lesson = await stream.learn(id_, post.judge(truth, choice))
         except ChoiceReplaced as replaced:
             choice, log.replaced = replaced.replacement, log.replaced + 1
+        except FateUnknown:
+            log.uncertain[post.name].add(id_)
+            return
     log.acknowledged[post.name][id_] = lesson
     if random.random() < TWICE:
-        again = await stream.learn(id_, post.judge(truth, choice))
+        try:
+            again = await stream.learn(id_, post.judge(truth, choice))
+        except (NotFound, FateUnknown):
+            return  # so late that the daemon has forgotten the round
         assert again.repeated_answer, f"{post.name} {id_} was learned twice"
         assert (again.round, again.gain, again.lessons) == (lesson.round, lesson.gain, lesson.lessons)

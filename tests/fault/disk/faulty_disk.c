@@ -3,10 +3,10 @@
  * It concerns itself with files directly in the directory GALLOON_DISK_UNDER alone.
  *
  *   GALLOON_DISK_TRACE=FILE   append a record of each write, truncation, sync, creation and removal
- *   GALLOON_DISK_FAULT=...    sync_error@N   the N-th sync fails with EIO, and so does every later one
+ *   GALLOON_DISK_SWITCH=FILE  while this file exists, the disk has the fault that stands in it:
+ *                             sync_error@N   from the N-th sync on, every one fails with EIO
  *                             write_error@N  the same for writes
- *                             full@N         the disk takes N more bytes, the last write is cut short, then ENOSPC,
- *                                            until a file "heal" lies in the directory
+ *                             full@N         the disk takes N more bytes, the last write is cut short, then ENOSPC
  *                             slow@N         every sync takes N milliseconds longer
  *
  * A record is: u32 operation, u32 length of the name, u64 offset, u64 size, the name, and for a write its bytes.
@@ -32,10 +32,11 @@ enum { CREATE = 1, WRITE, TRUNCATE, SYNC, REMOVE, MARK };
 static char *names[MOST_FILES]; /* by descriptor; NULL for files that are none of our business */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const char *under;
+static const char *switch_path;
 static int trace = -1;
+static char switched[64]; /* what the switch said when it was last looked at */
 static char fault[32];
-static long long fault_at;
-static long long syncs, writes, written;
+static long long fault_at, syncs, writes, written; /* counted since then */
 
 static int (*real_open)(const char *, int, ...);
 static int (*real_close)(int);
@@ -58,8 +59,7 @@ __attribute__((constructor)) static void begin(void) {
     under = getenv("GALLOON_DISK_UNDER");
     const char *path = getenv("GALLOON_DISK_TRACE");
     if (path != NULL) trace = real_open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    const char *wanted = getenv("GALLOON_DISK_FAULT");
-    if (wanted != NULL) sscanf(wanted, "%31[a-z_]@%lld", fault, &fault_at);
+    switch_path = getenv("GALLOON_DISK_SWITCH");
 }
 
 /* The name of a path inside the directory, "." for the directory itself, NULL for anything else. */
@@ -126,19 +126,35 @@ int close(int file) {
     return real_close(file);
 }
 
-static int healed(void) {
-    char path[4096];
-    snprintf(path, sizeof path, "%s/heal", under);
-    return access(path, F_OK) == 0;
+/* Whether the disk has this fault now. Counts begin anew when the switch says something else. */
+static int has_fault(const char *name) {
+    if (switch_path == NULL) return 0;
+    char said[64] = "";
+    int file = real_open(switch_path, O_RDONLY | O_CLOEXEC);
+    if (file >= 0) {
+        ssize_t size = read(file, said, sizeof said - 1);
+        said[size > 0 ? size : 0] = 0;
+        real_close(file);
+    }
+    pthread_mutex_lock(&lock);
+    if (strcmp(said, switched) != 0) {
+        strcpy(switched, said);
+        fault[0] = 0;
+        syncs = writes = written = 0;
+        sscanf(said, "%31[a-z_]@%lld", fault, &fault_at);
+    }
+    int has = strcmp(fault, name) == 0;
+    pthread_mutex_unlock(&lock);
+    return has;
 }
 
 /* How much of a write the disk takes: all, a part, or -1 with errno. */
 static ssize_t taken(size_t size) {
-    if (strcmp(fault, "write_error") == 0 && __sync_add_and_fetch(&writes, 1) >= fault_at) {
+    if (has_fault("write_error") && __sync_add_and_fetch(&writes, 1) >= fault_at) {
         errno = EIO;
         return -1;
     }
-    if (strcmp(fault, "full") != 0 || healed()) return (ssize_t)size;
+    if (!has_fault("full")) return (ssize_t)size;
     long long left = fault_at - __sync_fetch_and_add(&written, (long long)size);
     if (left <= 0) {
         errno = ENOSPC;
@@ -171,11 +187,11 @@ int ftruncate(int file, off_t size) { return ftruncate64(file, size); }
 static int synced(int file, int (*real)(int)) {
     const char *name = name_of(file);
     if (name == NULL) return real(file);
-    if (strcmp(fault, "sync_error") == 0 && __sync_add_and_fetch(&syncs, 1) >= fault_at) {
+    if (has_fault("sync_error") && __sync_add_and_fetch(&syncs, 1) >= fault_at) {
         errno = EIO;
         return -1;
     }
-    if (strcmp(fault, "slow") == 0) {
+    if (has_fault("slow")) {
         struct timespec pause = {fault_at / 1000, (fault_at % 1000) * 1000000};
         nanosleep(&pause, NULL);
     }

@@ -2,7 +2,6 @@
 must inherit.
 """
 
-import os
 import subprocess
 from pathlib import Path
 
@@ -30,11 +29,29 @@ def compiled(folder: Path) -> Path:
     return library
 
 
-def preloaded(library: Path, directory: Path, trace: Path | None = None, fault: str = "") -> dict[str, str]:
+def preloaded(
+    library: Path, directory: Path, trace: Path | None = None, switch: Path | None = None
+) -> dict[str, str]:
     """Variables that put the faulty disk under the files of a directory."""
     variables = {"LD_PRELOAD": str(library), "GALLOON_DISK_UNDER": str(directory)}
     if trace is not None:
         variables["GALLOON_DISK_TRACE"] = str(trace)
-    if fault:
-        variables["GALLOON_DISK_FAULT"] = fault
-    return {**os.environ, **variables}
+    if switch is not None:
+        variables["GALLOON_DISK_SWITCH"] = str(switch)
+    return variables
+
+
+class Switch:
+    """Turns the faults of the disk on and off while a process runs on it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def on(self, fault: str) -> None:
+        """One of the faults that faulty_disk.c lists, such as "full@0"; at once, never half of it."""
+        partial = self.path.with_suffix(".partial")
+        partial.write_text(fault)
+        partial.rename(self.path)
+
+    def off(self) -> None:
+        self.path.unlink(missing_ok=True)

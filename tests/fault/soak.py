@@ -1,0 +1,204 @@
+"""`make soak`: hours of work with a random fault every half minute; does memory grow, do descriptors leak?
+
+In the first fifth of the time (the warm-up) faults may end the daemon: SIGKILL, SIGTERM, a sync that fails.
+After it one process must live through everything that is left: nuisances of clients, a full disk that heals,
+a slow one, a pause of the whole process. Memory and descriptors are measured on that process; in the end all
+is judged as by `make fault`.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import secrets
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+import numpy as np
+
+from galloon.clients.client import GalloonClient
+from galloon.daemon.limits import Limits
+from tests.daemon_process import Daemon
+from tests.fault import replay
+from tests.fault.archive import histories, keep_everything
+from tests.fault.commit import commit
+from tests.fault.disk.shim import Switch, compiled, preloaded
+from tests.fault.nuisances import NUISANCES
+from tests.fault.verdict import judge
+from tests.fault.workload import POSTS, Log, keep_busy
+
+WARM_UP = 0.2  # of the time
+PAUSE_S = 0.4  # of each stream between two rounds: an hour of it can be played again in minutes
+# Small, so that what grows up to a limit is at its limit when the warm-up is over.
+LIMITS = Limits(pending_rounds=300, remembered_rounds=512)
+SETTINGS = ("store.snapshot_events=400", "limits.pending_rounds=300", "limits.remembered_rounds=512")
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The daemon's process at a moment."""
+
+    at_s: float
+    resident_mb: float
+    descriptors: int
+    threads: int
+
+
+class Soak:
+    """One daemon on a faulty disk, its streams and its nemesis."""
+
+    def __init__(self, directory: Path, seed: int, every_s: float) -> None:
+        self._random, self._every_s = Random(seed), every_s
+        self._switch = Switch(directory / "switch")
+        disk = preloaded(compiled(directory), directory / "data", switch=self._switch.path)
+        self.daemon = Daemon(directory, *SETTINGS, "log.level=error", environment=disk)
+        self.faults: Counter[str] = Counter()
+        self.samples: list[Sample] = []
+        self.log = Log()
+
+    async def run(self, duration_s: float) -> None:
+        keep_everything(self.daemon.data_dir)
+        await asyncio.to_thread(self.daemon.start)
+        stop, seed = asyncio.Event(), self._random.getrandbits(32)
+        async with asyncio.TaskGroup() as streams:
+            posts = [post for post in POSTS for _ in range(post.streams)]
+            for number, post in enumerate(posts):
+                random = Random(f"{seed} {number}")
+                streams.create_task(
+                    keep_busy(self.daemon.address, post, number, self.log, stop, random, PAUSE_S)
+                )
+            start = time.monotonic()
+            while (elapsed := time.monotonic() - start) < duration_s:
+                warm = elapsed > WARM_UP * duration_s
+                await self._fault(deadly=not warm)
+                end = min(start + duration_s, time.monotonic() + self._every_s)
+                while time.monotonic() < end:
+                    await asyncio.sleep(min(5.0, max(0.0, end - time.monotonic())))
+                    self._look(time.monotonic() - start, keep=warm)
+            stop.set()
+
+    async def _fault(self, deadly: bool) -> None:
+        faults = [*NUISANCES, self._full_disk, self._slow_disk, self._pause]
+        fault = self._random.choice(
+            [*faults, self._kill, self._terminate, self._failed_sync] if deadly else faults
+        )
+        self.faults[fault.__name__.strip("_")] += 1
+        if fault in NUISANCES:
+            await fault(self.daemon.address, self._random)
+        else:
+            await fault()  # type: ignore[call-arg]  # a fault of this class
+
+    async def _full_disk(self) -> None:
+        self._switch.on(f"full@{self._random.randint(0, 20_000)}")
+        await asyncio.sleep(self._random.uniform(0.5, 5.0))
+        self._switch.off()
+
+    async def _slow_disk(self) -> None:
+        self._switch.on(f"slow@{self._random.randint(20, 300)}")
+        await asyncio.sleep(self._random.uniform(1.0, 5.0))
+        self._switch.off()
+
+    async def _pause(self) -> None:
+        os.kill(self.daemon.pid, signal.SIGSTOP)
+        await asyncio.sleep(self._random.uniform(0.1, 3.0))
+        os.kill(self.daemon.pid, signal.SIGCONT)
+
+    async def _kill(self) -> None:
+        self.daemon.kill()
+        await asyncio.to_thread(self.daemon.start)
+
+    async def _terminate(self) -> None:
+        status = await asyncio.to_thread(self.daemon.stop)
+        assert status == 0, f"the daemon ended with {status}:\n{self.daemon.log_tail()}"
+        await asyncio.to_thread(self.daemon.start)
+
+    async def _failed_sync(self) -> None:
+        """The daemon must stop by itself, with status 1."""
+        assert self.daemon.process is not None
+        self._switch.on("sync_error@1")
+        status = await asyncio.to_thread(self.daemon.process.wait, 60)
+        self._switch.off()
+        assert status == 1, f"after a failed sync the daemon ended with {status}:\n{self.daemon.log_tail()}"
+        self.daemon.process = None
+        await asyncio.to_thread(self.daemon.start)
+
+    def _look(self, at_s: float, keep: bool) -> None:
+        sample = sampled(self.daemon.pid, at_s)
+        if keep:
+            self.samples.append(sample)
+        print(
+            f"{at_s:7.0f} s  {sample.resident_mb:7.1f} MB  {sample.descriptors:4d} descriptors  "
+            f"{sample.threads:3d} threads  {self.log.acknowledgements:,} acknowledged  "
+            f"{sum(self.faults.values())} faults",
+            flush=True,
+        )
+
+
+def sampled(pid: int, at_s: float) -> Sample:
+    fields = dict(
+        line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines() if ":" in line
+    )
+    resident = int(fields["VmRSS"].split()[0]) / 1024
+    return Sample(at_s, resident, len(list(Path(f"/proc/{pid}/fd").iterdir())), int(fields["Threads"]))
+
+
+def slope_mb_per_hour(samples: Sequence[Sample]) -> float:
+    """By least squares, over the second half of what was kept: the first still fills caches."""
+    late = samples[len(samples) // 2 :]
+    times, sizes = [each.at_s for each in late], [each.resident_mb for each in late]
+    return float(np.polyfit(times, sizes, 1)[0]) * 3600
+
+
+async def soak(directory: Path, seed: int, duration_s: float, every_s: float) -> Soak:
+    """The whole of it; raises what was wrong."""
+    run = Soak(directory, seed, every_s)
+    try:
+        await run.run(duration_s)
+        run.daemon.kill()
+        await asyncio.to_thread(run.daemon.start)
+        async with GalloonClient(run.daemon.address) as client:
+            shown = {post.name: await client.get_learner(post.name) for post in POSTS}
+            for learner in await client.list_learners("nuisance/"):
+                await client.delete_learner(learner.name)
+    finally:
+        run.daemon.kill()
+    again = await asyncio.to_thread(replay.in_own_process, run.daemon.data_dir, LIMITS)
+    judge(run.log, histories(run.daemon.data_dir), shown, again)
+    return run
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.fault.soak", description=__doc__)
+    parser.add_argument("--hours", type=float, default=4.0)
+    parser.add_argument("--every", type=float, default=30.0, help="seconds between two faults (default 30)")
+    parser.add_argument("--seed", type=int, default=None)
+    parser.add_argument("--directory", type=Path, default=None, help="keep the store and the log here")
+    arguments = parser.parse_args()
+    seed = secrets.randbelow(10**6) if arguments.seed is None else arguments.seed
+    directory = arguments.directory or Path(tempfile.mkdtemp(prefix="galloon-soak-"))
+    directory.mkdir(parents=True, exist_ok=True)
+    print(f"seed {seed}, commit {commit()}, data in {directory}", flush=True)
+    run = asyncio.run(soak(directory.resolve(), seed, arguments.hours * 3600, arguments.every))
+    first, last = run.samples[0], run.samples[-1]
+    figures = {
+        "hours": arguments.hours,
+        "acknowledged": run.log.acknowledgements,
+        "faults": dict(run.faults),
+        "slope_mb_per_hour": round(slope_mb_per_hour(run.samples), 2),
+        "resident_mb": [first.resident_mb, last.resident_mb],
+        "descriptors": [first.descriptors, last.descriptors],
+        "threads": [first.threads, last.threads],
+    }
+    print(json.dumps(figures))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
