@@ -45,8 +45,13 @@ class SlotReason:
 
 
 def explain(choice: Choice, experts: tuple[str, ...]) -> tuple[SlotReason, ...]:
-    """The slots of a choice that was asked for with alternatives; `experts` are all that the learner has."""
+    """The slots of a choice that was asked for with alternatives; `experts` are those of the stream's opening.
+
+    A learner may have further experts of its own, such as a scorer: they are known by what they offered elsewhere.
+    """
     others: dict[int, list[Offer]] = {}
+    own = (name for entry in choice.alternatives for name in entry.experts)
+    everyone = tuple(dict.fromkeys((*experts, *own)))
     for entry in choice.alternatives:
         offer = Offer(entry.token, entry.experts, _known(entry.probability))
         others.setdefault(entry.slot, []).append(offer)
@@ -56,7 +61,7 @@ def explain(choice: Choice, experts: tuple[str, ...]) -> tuple[SlotReason, ...]:
     ):
         instead = others.get(slot, [])
         elsewhere = {name for offer in instead for name in offer.experts}
-        agreed = tuple(name for name in experts if name not in elsewhere) or (expert,)
+        agreed = tuple(name for name in everyone if name not in elsewhere) or (expert,)
         reasons.append(SlotReason(slot, expert, (Offer(token, agreed, _known(probability)), *instead)))
     return tuple(reasons)
 

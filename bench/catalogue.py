@@ -1,0 +1,163 @@
+"""The paper's learners on real text: error rate, gain, regret and bound of each, for n-grams and gappy n-grams.
+
+Utterances are cut into windows; the experts are the engines and their vote. `figures` are the rows; to write them
+into a page as a table: `python -m bench.catalogue docs/results.md`.
+"""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from bench.markdown import table, write_section
+from bench.progressive import FIRST_FIVE, progressive
+from galloon.clients.replay.baselines import baselines
+from galloon.clients.replay.material import Input, Material, normalizer_for, read_material
+from galloon.clients.samples import asr_sample, ocr_sample
+from galloon.clients.system_scores import SystemScores, score_texts
+from galloon.learners.scoring.normalizers import normalizer
+from galloon.learners.spec import CombinerSpec
+
+LEARNERS = {
+    "component_hedge": "CDCH",
+    "expanded_hedge": "Expanded Hedge",
+    "semi_bandit": "CDSB",
+    "com_band": "CDCB",
+    "exp3_paths": "EXP3-AG",
+}
+GAINS: dict[str, dict[str, Any]] = {
+    "n = 1": {"kind": "ngram", "order": 1},
+    "n = 2": {"kind": "ngram", "order": 2},
+    "n = 3": {"kind": "ngram", "order": 3},
+    "gappy 2": {"kind": "gappy", "lengths": [2], "discount": 0.5, "max_gap": 1},
+}
+# Experts to the power of n, times slots, is what a round costs: 6^3 x 8 transitions at most.
+WINDOW = 8
+SECTION = "catalogue"
+COMMAND = "python -m bench.catalogue docs/results.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One learner with one gain on one file."""
+
+    file: str
+    learner: str
+    gain_name: str
+    wer: float
+    gain: float
+    regret: float | None
+    bound: float | None
+    transitions: int
+
+    def as_figures(self) -> dict[str, float]:
+        known = {"regret": self.regret, "bound": self.bound}
+        numbers = {"wer": round(self.wer, 2), "gain": round(self.gain, 1), "transitions": self.transitions}
+        return numbers | {name: round(value, 1) for name, value in known.items() if value is not None}
+
+
+def figures(limit: int | None = None) -> dict[str, dict[str, float]]:
+    """By file, learner and gain; regret is against the best fixed path of the windows, in hindsight."""
+    found: dict[str, dict[str, float]] = {}
+    for name, material in materials(limit).items():
+        for system in compared(material):
+            found[f"{name}, {system.name}"] = {"wer": round(system.wer, 2)}
+        found |= {f"{name}, {row.learner}, {row.gain_name}": row.as_figures() for row in rows(name, material)}
+    return found
+
+
+def materials(limit: int | None = None) -> dict[str, Material]:
+    return {
+        "OCR": read_material(ocr_sample(), FIRST_FIVE, limit, Input.BEST),
+        "ASR": read_material(asr_sample(), (), limit, Input.BEST),
+    }
+
+
+def rows(file: str, material: Material) -> list[Row]:
+    """Every learner with every gain."""
+    base = CombinerSpec(
+        experts=material.experts,
+        derived=("vote",),
+        window=WINDOW,
+        normalizer=normalizer_for(material.utterances),
+        algorithm="expanded_hedge",
+    )
+    rule = normalizer(base.normalizer)
+    references = [rule(utterance.target or "") for utterance in material.utterances]
+    found = []
+    for algorithm, learner in LEARNERS.items():
+        for gain_name, gain in GAINS.items():
+            played = progressive(material, replace(base, algorithm=algorithm, gain=gain))
+            statistics = played.statistics
+            found.append(
+                Row(
+                    file,
+                    learner,
+                    gain_name,
+                    score_texts(learner, references, played.texts, rule).wer,
+                    statistics.gain,
+                    statistics.regret,
+                    statistics.bound,
+                    statistics.context_transitions,
+                )
+            )
+    return found
+
+
+def compared(material: Material) -> list[SystemScores]:
+    """What the learners' error rates are to be compared with."""
+    rule = normalizer(normalizer_for(material.utterances))
+    references = [rule(utterance.target or "") for utterance in material.utterances]
+    without = baselines(material.utterances, "word", rule, seed=0)
+    engines = [
+        score_texts(name, references, [u.outputs[column].text for u in material.utterances], rule)
+        for column, name in enumerate(material.experts)
+    ]
+    best = min(engines, key=lambda system: system.wer)
+    return [
+        replace(best, name=f"best engine ({best.name})"),
+        score_texts("majority vote", references, [entry.vote for entry in without], rule),
+        score_texts("random engine per slot", references, [entry.uniform for entry in without], rule),
+    ]
+
+
+def page(limit: int | None = None) -> str:
+    """The tables as Markdown."""
+    parts = []
+    for name, material in materials(limit).items():
+        rates = ", ".join(f"{system.name} {system.wer:.2f}" for system in compared(material))
+        parts.append(
+            f"**{name}**, {len(material.utterances):,} utterances, {len(material.experts)} engines: {rates}."
+        )
+        lines = [
+            (
+                row.learner,
+                row.gain_name,
+                f"{row.wer:.2f}",
+                f"{row.gain:,.0f}",
+                _shown(row.regret),
+                _shown(row.bound),
+                f"{row.transitions:,}",
+            )
+            for row in rows(name, material)
+        ]
+        heads = ("learner", "gain", "WER", "gain", "regret", "bound", "transitions of A'")
+        parts.append(table(heads, lines, left=2))
+    return "\n\n".join(parts)
+
+
+def _shown(value: float | None) -> str:
+    return "–" if value is None else f"{value:,.0f}"
+
+
+@click.command()
+@click.argument("path", type=click.Path(dir_okay=False, exists=True, path_type=Path))
+@click.option("--limit", type=int, help="The first so many utterances of each file.")
+def main(path: Path, limit: int | None) -> None:
+    """Play every learner with every gain and write the table into a page, between its marks."""
+    write_section(path, SECTION, COMMAND, page(limit))
+
+
+if __name__ == "__main__":
+    main()

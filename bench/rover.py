@@ -1,0 +1,119 @@
+"""NIST's `rover` (Debian package sctk) and galloon on the same files: error rate, and utterances a second.
+
+Rover is called, not imitated: a CTM file for each engine in, a vote by frequency out. Both get texts normalised
+the same way. Galloon does more: it aligns, chooses, and learns from the true text of each utterance before the
+next one. It is timed as a library (one process, as rover is) and through the daemon, every lesson acknowledged.
+Run: `python -m bench rover`.
+"""
+
+import asyncio
+import shutil
+import subprocess
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from bench.clock import ratio
+from bench.progressive import FIRST_FIVE, progressive
+from galloon.clients.learner_options import spec_for
+from galloon.clients.local_daemon import reached
+from galloon.clients.replay.material import Input, Material, normalizer_for, read_material
+from galloon.clients.replay.play import play
+from galloon.clients.samples import asr_sample, ocr_sample
+from galloon.clients.system_scores import score_texts
+from galloon.learners.scoring.normalizers import normalizer
+from galloon.learners.spec import CombinerSpec
+
+DEBIAN = Path("/usr/lib/sctk/bin/rover")
+NULL = "@"  # rover's own sign: the engine said nothing
+PAIRS = 3
+
+
+def figures() -> dict[str, dict[str, float]]:
+    """By file: rates in percent, speeds in utterances a second; a ratio above 1 says that galloon is faster."""
+    return {
+        "rover and galloon, OCR, 5 engines": compare(
+            read_material(ocr_sample(), FIRST_FIVE, most=Input.BEST)
+        ),
+        "rover and galloon, OCR, 7 engines": compare(read_material(ocr_sample(), most=Input.BEST)),
+        "rover and galloon, ASR, 5 engines": compare(read_material(asr_sample(), most=Input.BEST)),
+    }
+
+
+def compare(material: Material, algorithm: str = "tied") -> dict[str, float]:
+    """Both on the same utterances, timed in turn."""
+    spec = spec_for({"algorithm": algorithm}, material.experts, material.utterances)
+    rule = normalizer(normalizer_for(material.utterances))
+    references = [rule(utterance.target or "") for utterance in material.utterances]
+    with TemporaryDirectory() as folder:
+        rover = Rover(material, Path(folder))
+        taken = ratio(rover.run, lambda: progressive(material, spec), pairs=PAIRS)
+        voted = score_texts("rover", references, rover.texts(), rule)
+    learned = score_texts("galloon", references, progressive(material, spec).texts, rule)
+    served_s = _served(material, spec)
+    count = len(material.utterances)
+    return {
+        "rover_wer": round(voted.wer, 2),
+        "galloon_wer": round(learned.wer, 2),
+        "rover_per_s": round(count / taken.slow_s),
+        "galloon_per_s": round(count / taken.fast_s),
+        "ratio": round(taken.middle, 2),
+        "least": round(taken.least, 2),
+        "most": round(taken.most, 2),
+        "galloon_daemon_per_s": round(count / served_s),
+    }
+
+
+def rover_program() -> str:
+    """Where Debian or the user's path has it."""
+    found = shutil.which("rover") or (str(DEBIAN) if DEBIAN.exists() else None)
+    if found is None:
+        raise SystemExit("rover is not installed: apt-get install sctk")
+    return found
+
+
+class Rover:
+    """The engines' files in rover's format, and its answer."""
+
+    def __init__(self, material: Material, folder: Path) -> None:
+        self._folder, self._count = folder, len(material.utterances)
+        self._numbers: dict[
+            str, int
+        ] = {}  # rover gives a meaning to ( ) { } / ; and others: words become numbers
+        rule = normalizer(normalizer_for(material.utterances))
+        self._inputs = []
+        for column, name in enumerate(material.experts):
+            lines = []
+            for number, utterance in enumerate(material.utterances):
+                words = rule.tokens([word.text for word in utterance.outputs[column].words])
+                tokens = [f"w{self._numbers.setdefault(word, len(self._numbers))}" for word in words] or [
+                    NULL
+                ]
+                lines += [f"u{number:06d} 1 {at}.00 0.50 {token} 1.0" for at, token in enumerate(tokens)]
+            self._inputs.append(folder / f"{name}.ctm")
+            self._inputs[-1].write_text("\n".join(lines) + "\n")
+
+    def run(self) -> None:
+        """Vote by frequency: the average of occurrences alone, a tie going to the engine that is named first."""
+        command = [rover_program(), *(part for path in self._inputs for part in ("-h", str(path), "ctm"))]
+        command += ["-o", str(self._folder / "out.ctm"), "-m", "avgconf", "-a", "1.0", "-c", "0.0", "-f", "0"]
+        subprocess.run(command, check=True, capture_output=True)
+
+    def texts(self) -> list[str]:
+        words = list(self._numbers)
+        found: list[list[str]] = [[] for _ in range(self._count)]
+        for line in (self._folder / "out.ctm").read_text().splitlines():
+            utterance, _, _, _, token, *_ = line.split()
+            if token != NULL:
+                found[int(utterance[1:])].append(words[int(token[1:])])
+        return [" ".join(tokens) for tokens in found]
+
+
+def _served(material: Material, spec: CombinerSpec) -> float:
+    """Seconds of the same through a daemon."""
+
+    async def run() -> float:
+        async with connect() as client:
+            return (await play(client, "bench", material.utterances, spec)).seconds
+
+    with reached(None) as connect:
+        return asyncio.run(run())
