@@ -40,6 +40,7 @@ from galloon.daemon.service import CombineService
 from galloon.daemon.sqlite_store import SqliteStore
 from galloon.daemon.store import Store
 from galloon.daemon.transport import check_exposure, credentials_from_config, grpc_server, open_grpc_port
+from galloon.learners.kernels import warm_up
 
 log = structlog.get_logger()
 SERVICES = ("galloon.v1.CombineService", "galloon.v1.LearnerService")
@@ -172,7 +173,8 @@ class App:
 
 async def run(config: Config, build: Build, ready_file: Path | None) -> None:
     """Serve until a signal comes. The ready file tells other programs the ports, once they are open."""
-    app = App(config, build)
+    app = App(config, build)  # takes the data directory: a wrong one should not wait for the next line
+    warm_up()  # nobody's first utterance waits for a compiler
     await app.start()
     if ready_file is not None:
         ports = {"grpc": app.address, "http": app.http_address, "pid": os.getpid()}

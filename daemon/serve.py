@@ -62,9 +62,7 @@ def serve(
         # Imported late: compiled kernels and OpenFst take a while, and a wrong key should not wait for them.
         from galloon.daemon.app import run
         from galloon.learners.build import build
-        from galloon.learners.kernels import warm_up
 
-        warm_up()  # nobody's first utterance waits for a compiler
         asyncio.run(run(config, build, ready_file))
     except ConfigError as error:
         _fail(2, str(error))

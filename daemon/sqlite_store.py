@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 from galloon.daemon.data_dir import DataDir
 from galloon.daemon.errors import StoreDamaged, StoreError, StoreFailed, StoreFull
 from galloon.daemon.failpoints import reach
+from galloon.daemon.high_water import HighWater
 from galloon.daemon.outcome import settle
 from galloon.daemon.sqlite_file import ADVICE, FILE_NAME, checksum, open_database, transaction
 from galloon.daemon.store import VOID, CommitFigures, Entry, StoredEntry, StoredLearner
@@ -41,6 +42,7 @@ class SqliteStore:
         self._directory.lock()
         try:
             self._database = open_database(self._path)
+            self._high_water = HighWater(data_dir)
         except BaseException:
             self._directory.unlock()
             raise
@@ -55,6 +57,7 @@ class SqliteStore:
     # Reading, on start.
 
     def learners(self) -> Iterator[StoredLearner]:
+        self._check_nothing_lost()
         rows = self._read(
             "SELECT key, name, spec, seq, body FROM learners "
             "LEFT JOIN snapshots ON learner = key ORDER BY key"
@@ -74,6 +77,24 @@ class SqliteStore:
                     f"{self._path}: journal entry {expected} of learner {learner} is {fault}; {ADVICE}"
                 )
             yield StoredEntry(seq, kind, body)
+
+    def _check_nothing_lost(self) -> None:
+        """The last entry that was acknowledged must be there, or a snapshot that covers it."""
+        mark = self._high_water.read()
+        if mark is None:
+            return
+        learner, seq = mark
+        found = self._read(
+            "SELECT max(coalesce((SELECT max(seq) FROM journal WHERE learner = ?1), 0), "
+            "coalesce((SELECT seq FROM snapshots WHERE learner = ?1), 0))",
+            (learner,),
+        )[0][0]
+        if found < seq:
+            raise StoreDamaged(
+                f"{self._path}: entries are missing: learner {learner} ends at {found}, but {seq} was "
+                "acknowledged; its -wal file is damaged or gone. Put it back, or restore a backup and remove "
+                f"{self._high_water.path}, which tells of what came after it"
+            )
 
     def _read(self, sql: str, parameters: tuple[int, ...] = ()) -> list[Any]:
         try:
@@ -121,6 +142,7 @@ class SqliteStore:
                 database.execute("DELETE FROM journal WHERE learner = ?", (learner,))
                 database.execute("DELETE FROM snapshots WHERE learner = ?", (learner,))
                 database.execute("DELETE FROM learners WHERE key = ?", (learner,))
+                self._high_water.clear()
             reach("learner.after_delete")
 
         await self._task(write)
@@ -141,6 +163,7 @@ class SqliteStore:
         self._urgent.set()
         self._some.set()
         await asyncio.to_thread(self._thread.join)
+        self._high_water.close()
         self._directory.unlock()
 
     async def _task(self, write: Write[T]) -> T:
@@ -209,6 +232,7 @@ class SqliteStore:
             values += (entry.learner, entry.seq, entry.kind, entry.body, found)
         rows = ",".join(["(?,?,?,?,?)"] * len(batch))
         self._database.execute(f"INSERT INTO journal VALUES {rows}", values)  # noqa: S608  # question marks
+        self._high_water.note(batch[-1].learner, batch[-1].seq)
         reach("journal.after_sync")
 
     def _written(self, batch: list[Entry], elapsed: float) -> None:

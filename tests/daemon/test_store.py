@@ -1,6 +1,7 @@
 """The store on its own: order, grouping, a full disk, damage, formats, the lock."""
 
 import asyncio
+import shutil
 import sqlite3
 
 import pytest
@@ -169,6 +170,56 @@ async def test_a_file_of_other_bytes_is_refused(tmp_path):
     foreign.close()
     with pytest.raises(StoreDamaged, match="not a store of galloon"):
         opened(tmp_path)
+
+
+async def _killed(path):
+    """A store as SIGKILL leaves it: everything acknowledged lies in the write-ahead log."""
+    folder = path / "running"
+    store, written = opened(folder), Written()
+    store.start(lambda seconds, entries: None, pytest.fail)
+    key = await store.create("a", "{}", None)
+    for seq in range(1, 31):
+        store.append(Entry(key, seq, 2, bytes([seq]) * 5000, written))
+        await written.wait(seq)
+    left = path / "left"
+    shutil.copytree(folder, left)
+    await store.close()
+    return left, key
+
+
+@pytest.mark.parametrize("damage", ["gone", "cut", "flipped early", "flipped late"])
+async def test_acknowledged_entries_that_the_log_has_lost_are_missed(tmp_path, damage):
+    """SQLite itself says nothing when its log is damaged or gone; the mark of what was acknowledged does."""
+    left, _ = await _killed(tmp_path)
+    log = left / "galloon.db-wal"
+    data = bytearray(log.read_bytes())
+    match damage:
+        case "gone":
+            log.unlink()
+            (left / "galloon.db-shm").unlink()
+        case "cut":
+            log.write_bytes(data[: len(data) // 2])
+        case _:
+            data[len(data) // 3 if damage == "flipped early" else -100] ^= 1
+            log.write_bytes(data)
+    store = opened(left)
+    with pytest.raises(StoreDamaged, match="30 was acknowledged; its -wal file is damaged or gone"):
+        list(store.learners())
+    store._database.close()
+
+
+async def test_a_log_that_is_whole_opens_after_a_kill_and_marks_may_be_missing(tmp_path):
+    """Also with a mark that a power cut made old, unreadable or empty: it only ever says too little."""
+    left, key = await _killed(tmp_path)
+    for mark in (None, b"", b"rubbish rubbish rubbish"):
+        if mark is not None:
+            (left / "acknowledged").write_bytes(mark)
+        store = opened(left)
+        assert [learner.name for learner in store.learners()] == ["a"]
+        assert len(list(store.journal(key, 0))) == 30
+        store._database.close()
+        store._high_water.close()
+        store._directory.unlock()
 
 
 async def test_a_newer_format_is_refused(tmp_path):
