@@ -76,7 +76,7 @@ def _draw(panel: "Axes", name: str, runs: Sequence[Run], top: float) -> None:
         )  # fmt: skip
     share = "" if np.isnan(bound[-1]) else f", {mean[-1] / bound[-1]:.0%} of it"
     panel.annotate(
-        f"regret {mean[-1]:,.0f}{share}", (rounds[middle], mean[middle]), xytext=(0, 6),
+        f"regret {mean[-1]:,.0f}{share}", (rounds[-1], mean[-1]), xytext=(0, 6),
         textcoords="offset points", color=REGRET, ha="right", va="bottom",
     )  # fmt: skip
     panel.set_xlabel("round")
