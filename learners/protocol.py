@@ -55,7 +55,7 @@ def check_memory(memory: Memory, ends: tuple[IntArray, IntArray], sink: int, num
     """Refuse a memory that no choice on this automaton can have left: it may come from an imported state."""
     edges, numbers = memory.edges, memory.numbers
     sources, targets = ends
-    inside = edges.size > 0 and 0 <= edges.min() and edges.max() < sources.size
+    inside = edges.size > 0 and edges.min() >= 0 and edges.max() < sources.size
     if not (
         inside
         and sources[edges[0]] == 0

@@ -197,9 +197,9 @@ def test_an_explicit_automaton_takes_tokens_by_name(algorithm):
 def test_wrong_observations_say_what_is_needed():
     automaton = build(CombinerSpec(automaton=AUTOMATON, algorithm="expanded_hedge", gain=GAINS[1]))
     with pytest.raises(InvalidInput, match="'g' has no token"):
-        automaton.choose(NamedTokens({name: "x" for name in "abcdef"}), 0)
+        automaton.choose(NamedTokens(dict.fromkeys("abcdef", "x")), 0)
     with pytest.raises(InvalidInput, match="no transition 'h'"):
-        automaton.choose(NamedTokens({name: "x" for name in "abcdefgh"}), 0)
+        automaton.choose(NamedTokens(dict.fromkeys("abcdefgh", "x")), 0)
     with pytest.raises(InvalidInput, match="by transition name"):
         automaton.choose(_network(4)[0], 0)
     ensemble = build(_spec("expanded_hedge"))
