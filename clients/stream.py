@@ -74,6 +74,7 @@ class CombineStream:
         self._opened: Opened | None = None
         self._error: ClientError | None = None  # why the stream is over
         self._answers = 0
+        self._run_id = ""  # of the daemon, on the last connection
         self.reconnects = 0
 
     # Verbs.
@@ -290,7 +291,12 @@ class CombineStream:
             self.reconnects += 1
         self._opened = opened_from_wire(message)
         self._bound = min(self._options.max_in_flight, max(1, message.max_in_flight))
-        self._unanswered.resume({status.id: status.state for status in message.rounds})
+        restarted = self._run_id != message.run_id
+        self._run_id = message.run_id
+        self._unanswered.resume(
+            {status.id: status.state for status in message.rounds},
+            message.rounds_recovered if restarted else None,
+        )
         if self.reconnects:
             log.info("stream on %s resumed, %d requests again", self._learner, len(self._unanswered))
         if not first.done():

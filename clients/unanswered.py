@@ -6,7 +6,8 @@ put one off. After a reconnect `resume` queues everything whose fate is unknown 
 Choices are answered before they are durable, so a crash of the daemon can lose one that the caller has seen. That
 is why utterances are remembered until their feedback is learned: a lost one is *recalled* (sent again by itself)
 when its feedback comes, and before it. When the recalled choice differs from the one shown, feedback about the
-shown path fails with `ChoiceReplaced`, for it would be credited to a path that nobody saw.
+shown path fails with `ChoiceReplaced`, for it would be credited to a path that nobody saw. A round that the daemon
+has merely *forgotten* is never recalled: its feedback may have been learned, and nothing is learned twice.
 """
 
 import asyncio
@@ -16,7 +17,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from galloon.clients.errors import ChoiceReplaced
+from galloon.clients.errors import ChoiceReplaced, FateUnknown
 from galloon.clients.results import Choice
 from galloon.v1 import combine_pb2 as wire
 
@@ -49,6 +50,7 @@ class Request:
     answer: asyncio.Future[Any] | None
     about_shown_path: bool = False
     place: Place = Place.QUEUED
+    ever_sent: bool = False
     attempts: int = 0  # that the daemon put off
     followers: list["Request"] = field(default_factory=list)
 
@@ -103,7 +105,7 @@ class Unanswered:
             elif request.kind is Kind.FEEDBACK and not self._ready(request):
                 continue
             else:
-                request.place = Place.SENT
+                request.place, request.ever_sent = Place.SENT, True
                 self.sent += 1
                 return request
         return None
@@ -157,9 +159,16 @@ class Unanswered:
         ids.update(dict.fromkeys(key[1] for key in self._requests if key[0] is Kind.FEEDBACK))
         return list(ids)[-MOST_UNSURE_IDS:]
 
-    def resume(self, states: Mapping[str, wire.RoundState.ValueType]) -> None:
-        """Queue everything again on a new connection, and note which choices were lost."""
+    def resume(self, states: Mapping[str, wire.RoundState.ValueType], lost_from: int | None) -> None:
+        """Queue everything again on a new connection, and note which choices were lost.
+
+        Choices of rounds from number `lost_from` on were lost; None when the daemon was not restarted. A round
+        below that the daemon does not know was forgotten: feedback that was sent on it may have been learned.
+        """
         self.sent = 0
+        for utterance_id, state in states.items():
+            if state == wire.ROUND_STATE_UNKNOWN and not self._is_lost(utterance_id, lost_from):
+                self._forgotten(utterance_id)
         for request in [request for request in self._requests.values() if request.given_up]:
             self._forget(request)
         self._queue.clear()
@@ -178,6 +187,19 @@ class Unanswered:
         self._queue.clear()
         self._shown.clear()
         self.sent = 0
+
+    def _is_lost(self, utterance_id: str, lost_from: int | None) -> bool:
+        shown = self._shown.get(utterance_id)
+        if shown is None:
+            return False
+        return shown.lost or (lost_from is not None and shown.choice.round >= lost_from)
+
+    def _forgotten(self, utterance_id: str) -> None:
+        self._shown.pop(utterance_id, None)
+        feedback = self._requests.get((Kind.FEEDBACK, utterance_id))
+        if feedback is not None and feedback.ever_sent and not feedback.given_up:
+            assert feedback.answer is not None, "only utterances are recalled"
+            feedback.answer.set_exception(FateUnknown(utterance_id))
 
     def _resume_shown(self, utterance_id: str, state: wire.RoundState.ValueType) -> None:
         waits_for_lesson = (Kind.FEEDBACK, utterance_id) in self._requests

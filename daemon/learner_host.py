@@ -82,6 +82,7 @@ class LearnerHost:
     def attach(self, key: int, lane: Lane, store: Store) -> None:
         """Go live: from here on events are journaled under this key."""
         self.key, self.lane, self._store = key, lane, store
+        self.rounds_recovered = self.rounds.started  # what a client saw beyond this was lost
 
     # Requests; called on the event loop.
 

@@ -9,6 +9,7 @@ import asyncio
 from collections import deque
 from time import perf_counter
 from typing import Any, NamedTuple
+from uuid import uuid4
 
 import grpc
 import structlog
@@ -62,6 +63,7 @@ class CombineService:
     ) -> None:
         self.registry, self.gate, self.ledger = registry, gate, ledger
         self.limits, self.metrics = limits, metrics
+        self.run_id = uuid4().hex
         self._streams: set[Stream] = set()
         self._draining: Refused | None = None
 
@@ -235,6 +237,8 @@ class Stream:
                 created=created,
                 rounds_started=host.rounds.started,
                 lessons=host.rounds.lessons,
+                run_id=self._service.run_id,
+                rounds_recovered=host.rounds_recovered,
             )
         )
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from galloon.clients.codec.requests import feedback_request, utterance_request
-from galloon.clients.errors import ChoiceReplaced
+from galloon.clients.errors import ChoiceReplaced, FateUnknown
 from galloon.clients.questions import AlignedUtterance
 from galloon.clients.results import Choice
 from galloon.clients.unanswered import Kind, Request, Unanswered
@@ -95,7 +95,7 @@ async def test_a_new_connection_sends_everything_unanswered_again_in_order():
     for request in requests:
         books.accept(request)
     assert [books.next_to_send() for _ in range(3)] == [requests[0], requests[1], requests[3]]
-    books.resume({})
+    books.resume({}, 0)
     assert books.sent == 0
     assert [books.next_to_send() for _ in range(4)] == [requests[0], requests[1], requests[3], None]
     answer(books, requests[1])
@@ -109,7 +109,7 @@ async def test_a_lost_choice_is_recalled_before_its_feedback():
     books.accept(taught)
     assert books.next_to_send() is taught
     assert books.unsure_ids() == ["u1"]
-    books.resume({"u1": wire.ROUND_STATE_UNKNOWN})
+    books.resume({"u1": wire.ROUND_STATE_UNKNOWN}, 0)
     recall = books.next_to_send()
     assert recall is not None
     assert (recall.kind, recall.id, recall.answer) == (Kind.UTTERANCE, "u1", None)
@@ -123,21 +123,21 @@ async def test_a_choice_that_survived_is_not_recalled():
     await shown(books, "u1")
     taught = await feedback("u1")
     books.accept(taught)
-    books.resume({"u1": wire.ROUND_STATE_PENDING})
+    books.resume({"u1": wire.ROUND_STATE_PENDING}, 0)
     assert books.next_to_send() is taught
 
 
 async def test_a_lost_choice_without_feedback_costs_nothing():
     books = Unanswered(8)
     await shown(books, "u1")
-    books.resume({"u1": wire.ROUND_STATE_UNKNOWN})
+    books.resume({"u1": wire.ROUND_STATE_UNKNOWN}, 0)
     assert books.next_to_send() is None
 
 
 async def test_feedback_about_a_path_that_the_daemon_no_longer_shows_fails_with_the_new_choice():
     books = Unanswered(8)
     await shown(books, "u1", "a")
-    books.resume({"u1": wire.ROUND_STATE_UNKNOWN})
+    books.resume({"u1": wire.ROUND_STATE_UNKNOWN}, 0)
     judged = await feedback("u1", about_shown_path=True)
     books.accept(judged)
     recall = books.next_to_send()
@@ -156,13 +156,45 @@ async def test_feedback_about_a_path_that_the_daemon_no_longer_shows_fails_with_
 async def test_a_true_text_fits_whatever_is_shown():
     books = Unanswered(8)
     await shown(books, "u1", "a")
-    books.resume({"u1": wire.ROUND_STATE_UNKNOWN})
+    books.resume({"u1": wire.ROUND_STATE_UNKNOWN}, 0)
     taught = await feedback("u1")
     books.accept(taught)
     recall = books.next_to_send()
     assert recall is not None
     answer(books, recall, "b")
     assert books.next_to_send() is taught
+
+
+async def test_feedback_on_a_forgotten_round_is_not_sent_again_once_it_was_sent():
+    """The daemon was not restarted, or had the round when it was: it may have learned, and must not twice."""
+    for lost_from in (None, 1):
+        books = Unanswered(8)
+        await shown(books, "u1")
+        await shown(books, "u2")
+        sent, unsent = await feedback("u1"), await feedback("u2")
+        books.accept(sent)
+        assert books.next_to_send() is sent
+        books.accept(unsent)
+        books.resume(dict.fromkeys(("u1", "u2"), wire.ROUND_STATE_UNKNOWN), lost_from)
+        assert sent.answer is not None
+        with pytest.raises(FateUnknown, match="learned once or not at all"):
+            await sent.answer
+        assert [books.next_to_send(), books.next_to_send()] == [
+            unsent,
+            None,
+        ]  # the daemon will say what it is
+
+
+async def test_a_loss_is_remembered_across_a_reconnect_without_restart():
+    books = Unanswered(8)
+    await shown(books, "u1")
+    books.resume({"u1": wire.ROUND_STATE_UNKNOWN}, 0)
+    books.resume({"u1": wire.ROUND_STATE_UNKNOWN}, None)
+    taught = await feedback("u1")
+    books.accept(taught)
+    recall = books.next_to_send()
+    assert recall is not None
+    assert recall.kind is Kind.UTTERANCE
 
 
 async def test_only_so_many_choices_are_remembered():
@@ -179,14 +211,14 @@ async def test_a_postponed_request_comes_back_once():
     books.next_to_send()
     assert books.postpone(Kind.UTTERANCE, "u1") is asked
     assert (books.sent, books.next_to_send()) == (0, None)
-    books.resume({})  # a reconnect queues it too
+    books.resume({}, 0)  # a reconnect queues it too
     books.again(asked)
     assert [books.next_to_send(), books.next_to_send()] == [asked, None]
 
 
 STEPS = st.lists(
     st.tuples(
-        st.sampled_from(["ask", "teach", "send", "answer", "cancel", "cut", "lose", "postpone"]),
+        st.sampled_from(["ask", "teach", "send", "answer", "cancel", "cut", "lose", "forget", "postpone"]),
         st.integers(0, 3),
     ),
     max_size=60,
@@ -208,9 +240,9 @@ async def _play(steps: list[tuple[str, int]]) -> None:
         if request.answer is not None and not request.answer.done():
             request.answer.set_result(None)
 
-    def cut(state: wire.RoundState.ValueType) -> None:
+    def cut(state: wire.RoundState.ValueType, lost_from: int | None) -> None:
         on_the_wire.clear()
-        books.resume(dict.fromkeys(books.unsure_ids(), state))
+        books.resume(dict.fromkeys(books.unsure_ids(), state), lost_from)
 
     for what, number in steps:
         match what:
@@ -231,9 +263,11 @@ async def _play(steps: list[tuple[str, int]]) -> None:
             case "cancel" if wanted:
                 wanted[number % len(wanted)].answer.cancel()
             case "cut":
-                cut(wire.ROUND_STATE_PENDING)
+                cut(wire.ROUND_STATE_PENDING, None)
             case "lose":
-                cut(wire.ROUND_STATE_UNKNOWN)
+                cut(wire.ROUND_STATE_UNKNOWN, 0)
+            case "forget":
+                cut(wire.ROUND_STATE_UNKNOWN, None)
             case "postpone" if on_the_wire:
                 request = on_the_wire.pop(number % len(on_the_wire))
                 assert books.postpone(request.kind, request.id) is request

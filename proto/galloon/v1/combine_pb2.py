@@ -26,7 +26,7 @@ from galloon.v1 import spec_pb2 as galloon_dot_v1_dot_spec__pb2
 from galloon.v1 import utterance_pb2 as galloon_dot_v1_dot_utterance__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18galloon/v1/combine.proto\x12\ngalloon.v1\x1a\x15galloon/v1/spec.proto\x1a\x1agalloon/v1/utterance.proto\"\x93\x01\n\x0e\x43ombineRequest\x12 \n\x04open\x18\x01 \x01(\x0b\x32\x10.galloon.v1.OpenH\x00\x12*\n\tutterance\x18\x02 \x01(\x0b\x32\x15.galloon.v1.UtteranceH\x00\x12(\n\x08\x66\x65\x65\x64\x62\x61\x63k\x18\x03 \x01(\x0b\x32\x14.galloon.v1.FeedbackH\x00\x42\t\n\x07request\"\xb9\x01\n\x0f\x43ombineResponse\x12$\n\x06opened\x18\x01 \x01(\x0b\x32\x12.galloon.v1.OpenedH\x00\x12$\n\x06\x63hoice\x18\x02 \x01(\x0b\x32\x12.galloon.v1.ChoiceH\x00\x12&\n\x07learned\x18\x03 \x01(\x0b\x32\x13.galloon.v1.LearnedH\x00\x12&\n\x07problem\x18\x04 \x01(\x0b\x32\x13.galloon.v1.ProblemH\x00\x42\n\n\x08response\"j\n\x04Open\x12\x0f\n\x07learner\x18\x01 \x01(\t\x12\'\n\x06\x63reate\x18\x02 \x01(\x0b\x32\x17.galloon.v1.LearnerSpec\x12\x14\n\x0c\x61lternatives\x18\x03 \x01(\x08\x12\x12\n\nunsure_ids\x18\x04 \x03(\t\"\xcb\x01\n\x06Opened\x12\x0f\n\x07learner\x18\x01 \x01(\t\x12%\n\x04spec\x18\x02 \x01(\x0b\x32\x17.galloon.v1.LearnerSpec\x12\x0f\n\x07\x65xperts\x18\x03 \x03(\t\x12\x15\n\rmax_in_flight\x18\x04 \x01(\r\x12\'\n\x06rounds\x18\x05 \x03(\x0b\x32\x17.galloon.v1.RoundStatus\x12\x0f\n\x07\x63reated\x18\x06 \x01(\x08\x12\x16\n\x0erounds_started\x18\x07 \x01(\x04\x12\x0f\n\x07lessons\x18\x08 \x01(\x04\"@\n\x0bRoundStatus\x12\n\n\x02id\x18\x01 \x01(\t\x12%\n\x05state\x18\x02 \x01(\x0e\x32\x16.galloon.v1.RoundState\"\xdb\x01\n\x06\x43hoice\x12\n\n\x02id\x18\x01 \x01(\t\x12\r\n\x05round\x18\x02 \x01(\x04\x12\x0c\n\x04text\x18\x03 \x01(\t\x12\x0e\n\x06tokens\x18\x04 \x03(\t\x12\x0f\n\x07\x65xperts\x18\x05 \x03(\t\x12\x15\n\rprobabilities\x18\x06 \x03(\x02\x12\x17\n\x0flog_probability\x18\x07 \x01(\x01\x12-\n\x0c\x61lternatives\x18\x08 \x03(\x0b\x32\x17.galloon.v1.Alternative\x12\x0f\n\x07lessons\x18\t \x01(\x04\x12\x17\n\x0frepeated_answer\x18\n \x01(\x08\"P\n\x0b\x41lternative\x12\x0c\n\x04slot\x18\x01 \x01(\r\x12\r\n\x05token\x18\x02 \x01(\t\x12\x0f\n\x07\x65xperts\x18\x03 \x03(\t\x12\x13\n\x0bprobability\x18\x04 \x01(\x02\"\xa6\x01\n\x08\x46\x65\x65\x64\x62\x61\x63k\x12\n\n\x02id\x18\x01 \x01(\t\x12\x13\n\ttrue_text\x18\x02 \x01(\tH\x00\x12-\n\x0btrue_tokens\x18\x03 \x01(\x0b\x32\x16.galloon.v1.TrueTokensH\x00\x12-\n\x0bshown_gains\x18\x04 \x01(\x0b\x32\x16.galloon.v1.ShownGainsH\x00\x12\x0f\n\x05score\x18\x05 \x01(\x01H\x00\x42\n\n\x08\x66\x65\x65\x64\x62\x61\x63k\"\x1c\n\nTrueTokens\x12\x0e\n\x06tokens\x18\x01 \x03(\t\"\x1b\n\nShownGains\x12\r\n\x05gains\x18\x01 \x03(\x01\"\xe0\x01\n\x07Learned\x12\n\n\x02id\x18\x01 \x01(\t\x12\r\n\x05round\x18\x02 \x01(\x04\x12\x0c\n\x04gain\x18\x03 \x01(\x01\x12:\n\x0c\x65xpert_gains\x18\x04 \x03(\x0b\x32$.galloon.v1.Learned.ExpertGainsEntry\x12\x0f\n\x07lessons\x18\x05 \x01(\x04\x12\x12\n\ntotal_gain\x18\x06 \x01(\x01\x12\x17\n\x0frepeated_answer\x18\x07 \x01(\x08\x1a\x32\n\x10\x45xpertGainsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x01:\x02\x38\x01\"\xb7\x01\n\x07Problem\x12\n\n\x02id\x18\x01 \x01(\t\x12&\n\x05\x61\x62out\x18\x02 \x01(\x0e\x32\x17.galloon.v1.RequestKind\x12\x0c\n\x04\x63ode\x18\x03 \x01(\r\x12\"\n\x06reason\x18\x04 \x01(\x0e\x32\x12.galloon.v1.Reason\x12\x0f\n\x07message\x18\x05 \x01(\t\x12\r\n\x05\x66ield\x18\x06 \x01(\t\x12&\n\x05limit\x18\x07 \x01(\x0b\x32\x17.galloon.v1.LimitPassed\"<\n\x0bLimitPassed\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07\x61llowed\x18\x02 \x01(\x01\x12\x0e\n\x06needed\x18\x03 \x01(\x01*\x8d\x01\n\nRoundState\x12\x1b\n\x17ROUND_STATE_UNSPECIFIED\x10\x00\x12\x17\n\x13ROUND_STATE_UNKNOWN\x10\x01\x12\x17\n\x13ROUND_STATE_PENDING\x10\x02\x12\x17\n\x13ROUND_STATE_LEARNED\x10\x03\x12\x17\n\x13ROUND_STATE_EXPIRED\x10\x04*y\n\x0bRequestKind\x12\x1c\n\x18REQUEST_KIND_UNSPECIFIED\x10\x00\x12\x15\n\x11REQUEST_KIND_OPEN\x10\x01\x12\x1a\n\x16REQUEST_KIND_UTTERANCE\x10\x02\x12\x19\n\x15REQUEST_KIND_FEEDBACK\x10\x03*\xd4\x02\n\x06Reason\x12\x16\n\x12REASON_UNSPECIFIED\x10\x00\x12\x12\n\x0eREASON_INVALID\x10\x01\x12\x16\n\x12REASON_WRONG_ORDER\x10\x02\x12\x1a\n\x16REASON_UNKNOWN_LEARNER\x10\x03\x12\x15\n\x11REASON_OTHER_SPEC\x10\x04\x12\x18\n\x14REASON_OTHER_CONTENT\x10\x05\x12\x18\n\x14REASON_UNKNOWN_ROUND\x10\x06\x12\x18\n\x14REASON_EXPIRED_ROUND\x10\x07\x12\x19\n\x15REASON_OTHER_FEEDBACK\x10\x08\x12\x18\n\x14REASON_WRONG_SETTING\x10\t\x12\x10\n\x0cREASON_LIMIT\x10\n\x12\x11\n\rREASON_DENIED\x10\x0b\x12\x16\n\x12REASON_UNAVAILABLE\x10\x0c\x12\x13\n\x0fREASON_INTERNAL\x10\r2X\n\x0e\x43ombineService\x12\x46\n\x07\x43ombine\x12\x1a.galloon.v1.CombineRequest\x1a\x1b.galloon.v1.CombineResponse(\x01\x30\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18galloon/v1/combine.proto\x12\ngalloon.v1\x1a\x15galloon/v1/spec.proto\x1a\x1agalloon/v1/utterance.proto\"\x93\x01\n\x0e\x43ombineRequest\x12 \n\x04open\x18\x01 \x01(\x0b\x32\x10.galloon.v1.OpenH\x00\x12*\n\tutterance\x18\x02 \x01(\x0b\x32\x15.galloon.v1.UtteranceH\x00\x12(\n\x08\x66\x65\x65\x64\x62\x61\x63k\x18\x03 \x01(\x0b\x32\x14.galloon.v1.FeedbackH\x00\x42\t\n\x07request\"\xb9\x01\n\x0f\x43ombineResponse\x12$\n\x06opened\x18\x01 \x01(\x0b\x32\x12.galloon.v1.OpenedH\x00\x12$\n\x06\x63hoice\x18\x02 \x01(\x0b\x32\x12.galloon.v1.ChoiceH\x00\x12&\n\x07learned\x18\x03 \x01(\x0b\x32\x13.galloon.v1.LearnedH\x00\x12&\n\x07problem\x18\x04 \x01(\x0b\x32\x13.galloon.v1.ProblemH\x00\x42\n\n\x08response\"j\n\x04Open\x12\x0f\n\x07learner\x18\x01 \x01(\t\x12\'\n\x06\x63reate\x18\x02 \x01(\x0b\x32\x17.galloon.v1.LearnerSpec\x12\x14\n\x0c\x61lternatives\x18\x03 \x01(\x08\x12\x12\n\nunsure_ids\x18\x04 \x03(\t\"\xf5\x01\n\x06Opened\x12\x0f\n\x07learner\x18\x01 \x01(\t\x12%\n\x04spec\x18\x02 \x01(\x0b\x32\x17.galloon.v1.LearnerSpec\x12\x0f\n\x07\x65xperts\x18\x03 \x03(\t\x12\x15\n\rmax_in_flight\x18\x04 \x01(\r\x12\'\n\x06rounds\x18\x05 \x03(\x0b\x32\x17.galloon.v1.RoundStatus\x12\x0f\n\x07\x63reated\x18\x06 \x01(\x08\x12\x16\n\x0erounds_started\x18\x07 \x01(\x04\x12\x0f\n\x07lessons\x18\x08 \x01(\x04\x12\x0e\n\x06run_id\x18\t \x01(\t\x12\x18\n\x10rounds_recovered\x18\n \x01(\x04\"@\n\x0bRoundStatus\x12\n\n\x02id\x18\x01 \x01(\t\x12%\n\x05state\x18\x02 \x01(\x0e\x32\x16.galloon.v1.RoundState\"\xdb\x01\n\x06\x43hoice\x12\n\n\x02id\x18\x01 \x01(\t\x12\r\n\x05round\x18\x02 \x01(\x04\x12\x0c\n\x04text\x18\x03 \x01(\t\x12\x0e\n\x06tokens\x18\x04 \x03(\t\x12\x0f\n\x07\x65xperts\x18\x05 \x03(\t\x12\x15\n\rprobabilities\x18\x06 \x03(\x02\x12\x17\n\x0flog_probability\x18\x07 \x01(\x01\x12-\n\x0c\x61lternatives\x18\x08 \x03(\x0b\x32\x17.galloon.v1.Alternative\x12\x0f\n\x07lessons\x18\t \x01(\x04\x12\x17\n\x0frepeated_answer\x18\n \x01(\x08\"P\n\x0b\x41lternative\x12\x0c\n\x04slot\x18\x01 \x01(\r\x12\r\n\x05token\x18\x02 \x01(\t\x12\x0f\n\x07\x65xperts\x18\x03 \x03(\t\x12\x13\n\x0bprobability\x18\x04 \x01(\x02\"\xa6\x01\n\x08\x46\x65\x65\x64\x62\x61\x63k\x12\n\n\x02id\x18\x01 \x01(\t\x12\x13\n\ttrue_text\x18\x02 \x01(\tH\x00\x12-\n\x0btrue_tokens\x18\x03 \x01(\x0b\x32\x16.galloon.v1.TrueTokensH\x00\x12-\n\x0bshown_gains\x18\x04 \x01(\x0b\x32\x16.galloon.v1.ShownGainsH\x00\x12\x0f\n\x05score\x18\x05 \x01(\x01H\x00\x42\n\n\x08\x66\x65\x65\x64\x62\x61\x63k\"\x1c\n\nTrueTokens\x12\x0e\n\x06tokens\x18\x01 \x03(\t\"\x1b\n\nShownGains\x12\r\n\x05gains\x18\x01 \x03(\x01\"\xe0\x01\n\x07Learned\x12\n\n\x02id\x18\x01 \x01(\t\x12\r\n\x05round\x18\x02 \x01(\x04\x12\x0c\n\x04gain\x18\x03 \x01(\x01\x12:\n\x0c\x65xpert_gains\x18\x04 \x03(\x0b\x32$.galloon.v1.Learned.ExpertGainsEntry\x12\x0f\n\x07lessons\x18\x05 \x01(\x04\x12\x12\n\ntotal_gain\x18\x06 \x01(\x01\x12\x17\n\x0frepeated_answer\x18\x07 \x01(\x08\x1a\x32\n\x10\x45xpertGainsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x01:\x02\x38\x01\"\xb7\x01\n\x07Problem\x12\n\n\x02id\x18\x01 \x01(\t\x12&\n\x05\x61\x62out\x18\x02 \x01(\x0e\x32\x17.galloon.v1.RequestKind\x12\x0c\n\x04\x63ode\x18\x03 \x01(\r\x12\"\n\x06reason\x18\x04 \x01(\x0e\x32\x12.galloon.v1.Reason\x12\x0f\n\x07message\x18\x05 \x01(\t\x12\r\n\x05\x66ield\x18\x06 \x01(\t\x12&\n\x05limit\x18\x07 \x01(\x0b\x32\x17.galloon.v1.LimitPassed\"<\n\x0bLimitPassed\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07\x61llowed\x18\x02 \x01(\x01\x12\x0e\n\x06needed\x18\x03 \x01(\x01*\x8d\x01\n\nRoundState\x12\x1b\n\x17ROUND_STATE_UNSPECIFIED\x10\x00\x12\x17\n\x13ROUND_STATE_UNKNOWN\x10\x01\x12\x17\n\x13ROUND_STATE_PENDING\x10\x02\x12\x17\n\x13ROUND_STATE_LEARNED\x10\x03\x12\x17\n\x13ROUND_STATE_EXPIRED\x10\x04*y\n\x0bRequestKind\x12\x1c\n\x18REQUEST_KIND_UNSPECIFIED\x10\x00\x12\x15\n\x11REQUEST_KIND_OPEN\x10\x01\x12\x1a\n\x16REQUEST_KIND_UTTERANCE\x10\x02\x12\x19\n\x15REQUEST_KIND_FEEDBACK\x10\x03*\xd4\x02\n\x06Reason\x12\x16\n\x12REASON_UNSPECIFIED\x10\x00\x12\x12\n\x0eREASON_INVALID\x10\x01\x12\x16\n\x12REASON_WRONG_ORDER\x10\x02\x12\x1a\n\x16REASON_UNKNOWN_LEARNER\x10\x03\x12\x15\n\x11REASON_OTHER_SPEC\x10\x04\x12\x18\n\x14REASON_OTHER_CONTENT\x10\x05\x12\x18\n\x14REASON_UNKNOWN_ROUND\x10\x06\x12\x18\n\x14REASON_EXPIRED_ROUND\x10\x07\x12\x19\n\x15REASON_OTHER_FEEDBACK\x10\x08\x12\x18\n\x14REASON_WRONG_SETTING\x10\t\x12\x10\n\x0cREASON_LIMIT\x10\n\x12\x11\n\rREASON_DENIED\x10\x0b\x12\x16\n\x12REASON_UNAVAILABLE\x10\x0c\x12\x13\n\x0fREASON_INTERNAL\x10\r2X\n\x0e\x43ombineService\x12\x46\n\x07\x43ombine\x12\x1a.galloon.v1.CombineRequest\x1a\x1b.galloon.v1.CombineResponse(\x01\x30\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -35,12 +35,12 @@ if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_LEARNED_EXPERTGAINSENTRY']._loaded_options = None
   _globals['_LEARNED_EXPERTGAINSENTRY']._serialized_options = b'8\001'
-  _globals['_ROUNDSTATE']._serialized_start=1817
-  _globals['_ROUNDSTATE']._serialized_end=1958
-  _globals['_REQUESTKIND']._serialized_start=1960
-  _globals['_REQUESTKIND']._serialized_end=2081
-  _globals['_REASON']._serialized_start=2084
-  _globals['_REASON']._serialized_end=2424
+  _globals['_ROUNDSTATE']._serialized_start=1859
+  _globals['_ROUNDSTATE']._serialized_end=2000
+  _globals['_REQUESTKIND']._serialized_start=2002
+  _globals['_REQUESTKIND']._serialized_end=2123
+  _globals['_REASON']._serialized_start=2126
+  _globals['_REASON']._serialized_end=2466
   _globals['_COMBINEREQUEST']._serialized_start=92
   _globals['_COMBINEREQUEST']._serialized_end=239
   _globals['_COMBINERESPONSE']._serialized_start=242
@@ -48,27 +48,27 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_OPEN']._serialized_start=429
   _globals['_OPEN']._serialized_end=535
   _globals['_OPENED']._serialized_start=538
-  _globals['_OPENED']._serialized_end=741
-  _globals['_ROUNDSTATUS']._serialized_start=743
-  _globals['_ROUNDSTATUS']._serialized_end=807
-  _globals['_CHOICE']._serialized_start=810
-  _globals['_CHOICE']._serialized_end=1029
-  _globals['_ALTERNATIVE']._serialized_start=1031
-  _globals['_ALTERNATIVE']._serialized_end=1111
-  _globals['_FEEDBACK']._serialized_start=1114
-  _globals['_FEEDBACK']._serialized_end=1280
-  _globals['_TRUETOKENS']._serialized_start=1282
-  _globals['_TRUETOKENS']._serialized_end=1310
-  _globals['_SHOWNGAINS']._serialized_start=1312
-  _globals['_SHOWNGAINS']._serialized_end=1339
-  _globals['_LEARNED']._serialized_start=1342
-  _globals['_LEARNED']._serialized_end=1566
-  _globals['_LEARNED_EXPERTGAINSENTRY']._serialized_start=1516
-  _globals['_LEARNED_EXPERTGAINSENTRY']._serialized_end=1566
-  _globals['_PROBLEM']._serialized_start=1569
-  _globals['_PROBLEM']._serialized_end=1752
-  _globals['_LIMITPASSED']._serialized_start=1754
-  _globals['_LIMITPASSED']._serialized_end=1814
-  _globals['_COMBINESERVICE']._serialized_start=2426
-  _globals['_COMBINESERVICE']._serialized_end=2514
+  _globals['_OPENED']._serialized_end=783
+  _globals['_ROUNDSTATUS']._serialized_start=785
+  _globals['_ROUNDSTATUS']._serialized_end=849
+  _globals['_CHOICE']._serialized_start=852
+  _globals['_CHOICE']._serialized_end=1071
+  _globals['_ALTERNATIVE']._serialized_start=1073
+  _globals['_ALTERNATIVE']._serialized_end=1153
+  _globals['_FEEDBACK']._serialized_start=1156
+  _globals['_FEEDBACK']._serialized_end=1322
+  _globals['_TRUETOKENS']._serialized_start=1324
+  _globals['_TRUETOKENS']._serialized_end=1352
+  _globals['_SHOWNGAINS']._serialized_start=1354
+  _globals['_SHOWNGAINS']._serialized_end=1381
+  _globals['_LEARNED']._serialized_start=1384
+  _globals['_LEARNED']._serialized_end=1608
+  _globals['_LEARNED_EXPERTGAINSENTRY']._serialized_start=1558
+  _globals['_LEARNED_EXPERTGAINSENTRY']._serialized_end=1608
+  _globals['_PROBLEM']._serialized_start=1611
+  _globals['_PROBLEM']._serialized_end=1794
+  _globals['_LIMITPASSED']._serialized_start=1796
+  _globals['_LIMITPASSED']._serialized_end=1856
+  _globals['_COMBINESERVICE']._serialized_start=2468
+  _globals['_COMBINESERVICE']._serialized_end=2556
 # @@protoc_insertion_point(module_scope)

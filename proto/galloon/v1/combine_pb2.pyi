@@ -30,7 +30,9 @@ class _RoundStateEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_RoundState
     ROUND_STATE_UNSPECIFIED: _RoundState.ValueType  # 0
     """Never sent."""
     ROUND_STATE_UNKNOWN: _RoundState.ValueType  # 1
-    """Not known (lost before it was durable, never sent, or forgotten): send the utterance again."""
+    """Not known: lost before it was durable, never sent, or forgotten; `Opened.rounds_recovered` tells lost from
+    forgotten. What was lost or never sent: send the utterance again.
+    """
     ROUND_STATE_PENDING: _RoundState.ValueType  # 2
     """A choice was made and is durable or about to be: feedback is welcome. Sending the utterance again gives the
     same answer.
@@ -46,7 +48,9 @@ class RoundState(_RoundState, metaclass=_RoundStateEnumTypeWrapper):
 ROUND_STATE_UNSPECIFIED: RoundState.ValueType  # 0
 """Never sent."""
 ROUND_STATE_UNKNOWN: RoundState.ValueType  # 1
-"""Not known (lost before it was durable, never sent, or forgotten): send the utterance again."""
+"""Not known: lost before it was durable, never sent, or forgotten; `Opened.rounds_recovered` tells lost from
+forgotten. What was lost or never sent: send the utterance again.
+"""
 ROUND_STATE_PENDING: RoundState.ValueType  # 2
 """A choice was made and is durable or about to be: feedback is welcome. Sending the utterance again gives the
 same answer.
@@ -293,6 +297,8 @@ class Opened(_message.Message):
     CREATED_FIELD_NUMBER: _builtins.int
     ROUNDS_STARTED_FIELD_NUMBER: _builtins.int
     LESSONS_FIELD_NUMBER: _builtins.int
+    RUN_ID_FIELD_NUMBER: _builtins.int
+    ROUNDS_RECOVERED_FIELD_NUMBER: _builtins.int
     learner: _builtins.str
     """The learner's name."""
     max_in_flight: _builtins.int
@@ -303,6 +309,13 @@ class Opened(_message.Message):
     """Rounds of the learner so far: the number of the next one."""
     lessons: _builtins.int
     """Lessons that the learner has taken in so far."""
+    run_id: _builtins.str
+    """Names this run of the daemon. The same as on the stream before: nothing was lost in between."""
+    rounds_recovered: _builtins.int
+    """Rounds of the learner when this run began. Where run_id differs from the stream before, a choice that was
+    answered there is lost exactly if its round has this number or a larger one; a smaller one that is
+    ROUND_STATE_UNKNOWN has been forgotten: do not send it again, it may have been learned.
+    """
     @_builtins.property
     def spec(self) -> _spec_pb2.LearnerSpec:
         """Its spec, all defaults filled in."""
@@ -328,10 +341,12 @@ class Opened(_message.Message):
         created: _builtins.bool = ...,
         rounds_started: _builtins.int = ...,
         lessons: _builtins.int = ...,
+        run_id: _builtins.str = ...,
+        rounds_recovered: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["spec", b"spec"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["created", b"created", "experts", b"experts", "learner", b"learner", "lessons", b"lessons", "max_in_flight", b"max_in_flight", "rounds", b"rounds", "rounds_started", b"rounds_started", "spec", b"spec"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["created", b"created", "experts", b"experts", "learner", b"learner", "lessons", b"lessons", "max_in_flight", b"max_in_flight", "rounds", b"rounds", "rounds_recovered", b"rounds_recovered", "rounds_started", b"rounds_started", "run_id", b"run_id", "spec", b"spec"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
