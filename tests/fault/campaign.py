@@ -49,8 +49,8 @@ class Outcome:
             f"{self.kills} kills ({self.by_failpoint} at a failpoint), {self.reconnects} reconnects of streams\n"
             f"{totals.acknowledged:,} feedbacks acknowledged: all in the state, none twice; "
             f"{totals.uncertain:,} of unknown fate\n"
-            f"{totals.rounds:,} rounds; {totals.lost_and_recalled + self.replaced:,} choices lost by a kill and chosen anew, "
-            f"{self.replaced:,} of them judged anew\n"
+            f"{totals.rounds:,} rounds; {totals.lost_and_recalled + self.replaced:,} choices lost by a kill and "
+            f"chosen anew, {self.replaced:,} of them judged anew\n"
             f"{totals.archived:,} journal entries dropped by snapshots\n"
             f"digests equal to an uninterrupted run, {totals.choices_compared:,} choices equal to the bit"
         )
