@@ -174,6 +174,7 @@ class App:
 async def run(config: Config, build: Build, ready_file: Path | None) -> None:
     """Serve until a signal comes. The ready file tells other programs the ports, once they are open."""
     app = App(config, build)  # takes the data directory: a wrong one should not wait for the next line
+    log.info("warming up")  # seconds, or minutes where the compiled kernels are not in their cache yet
     warm_up()  # nobody's first utterance waits for a compiler
     await app.start()
     if ready_file is not None:
