@@ -2,9 +2,11 @@
 
 Format 1 (`PRAGMA user_version`; `application_id` is "GALL"):
 
-    learners(key, name, spec)                    spec is canonical JSON
-    snapshots(learner, seq, body)                body is a checksummed container, covers the journal up to seq
-    journal(learner, seq, kind, body, checksum)  seq without gaps; CRC-32 of learner, seq, kind and body
+    learners(key, name, spec, checksum)          spec is canonical JSON
+    snapshots(learner, seq, body, checksum)      body is a container of its own, covers the journal up to seq
+    journal(learner, seq, kind, body, checksum)  seq without gaps
+
+Every row has a CRC-32 of what stands in it, because SQLite checks that its pages fit together, not what they hold.
 """
 
 import sqlite3
@@ -22,8 +24,10 @@ FILE_NAME = "galloon.db"
 ADVICE = "restore the data directory from a backup, or move it away to start empty"
 SCHEMA = f"""
 BEGIN;
-CREATE TABLE learners(key INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, spec TEXT NOT NULL);
-CREATE TABLE snapshots(learner INTEGER PRIMARY KEY, seq INTEGER NOT NULL, body BLOB NOT NULL);
+CREATE TABLE learners(key INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, spec TEXT NOT NULL,
+                      checksum INTEGER NOT NULL);
+CREATE TABLE snapshots(learner INTEGER PRIMARY KEY, seq INTEGER NOT NULL, body BLOB NOT NULL,
+                       checksum INTEGER NOT NULL);
 CREATE TABLE journal(learner INTEGER NOT NULL, seq INTEGER NOT NULL, kind INTEGER NOT NULL,
                      body BLOB NOT NULL, checksum INTEGER NOT NULL);
 CREATE UNIQUE INDEX journal_order ON journal(learner, seq);
@@ -65,7 +69,23 @@ def transaction(database: sqlite3.Connection) -> Iterator[None]:
 
 def checksum(learner: int, seq: int, kind: int, body: bytes) -> int:
     """Of one entry of the journal."""
-    return crc32(body, crc32(struct.pack("<qqq", learner, seq, kind)))
+    return _crc((learner, seq, kind), body)
+
+
+def learner_checksum(name: str, spec: str) -> int:
+    return _crc((), f"{name}\n{spec}".encode())
+
+
+def snapshot_checksum(learner: int, seq: int, body: bytes) -> int:
+    return _crc((learner, seq), body)
+
+
+def _crc(numbers: tuple[int, ...], body: bytes) -> int:
+    """CRC-32; -1, which no row has, for what cannot be right: one flipped bit turns a blob into a text."""
+    try:
+        return crc32(body, crc32(struct.pack(f"<{len(numbers)}q", *numbers)))
+    except (struct.error, TypeError):
+        return -1
 
 
 def _prepare(database: sqlite3.Connection, path: Path) -> None:
@@ -84,7 +104,8 @@ def _prepare(database: sqlite3.Connection, path: Path) -> None:
             f"{path}: written in format {version}, this galloon reads up to {FORMAT}: upgrade galloon, "
             "or restore a backup that this version wrote"
         )
-    verdict = database.execute("PRAGMA quick_check(1)").fetchone()[0]
+    # Not the quick one: only this compares indices with their tables, and entries are read through an index.
+    verdict = database.execute("PRAGMA integrity_check(1)").fetchone()[0]
     if verdict != "ok":
         raise StoreDamaged(f"{path}: {verdict}; {ADVICE}")
 

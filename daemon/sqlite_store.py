@@ -20,11 +20,20 @@ from galloon.daemon.errors import StoreDamaged, StoreError, StoreFailed, StoreFu
 from galloon.daemon.failpoints import reach
 from galloon.daemon.high_water import HighWater
 from galloon.daemon.outcome import settle
-from galloon.daemon.sqlite_file import ADVICE, FILE_NAME, checksum, open_database, transaction
+from galloon.daemon.sqlite_file import (
+    ADVICE,
+    FILE_NAME,
+    checksum,
+    learner_checksum,
+    open_database,
+    snapshot_checksum,
+    transaction,
+)
 from galloon.daemon.store import VOID, CommitFigures, Entry, StoredEntry, StoredLearner
 
 BATCH_ENTRIES = 1000  # five variables each; SQLite takes 32,766
 FULL_PAUSE_S = 0.2  # between two attempts on a full disk
+ENTRY_BYTES = 200  # that an entry takes in memory beside its body
 
 T = TypeVar("T")
 Write = Callable[[sqlite3.Connection], T]
@@ -59,10 +68,14 @@ class SqliteStore:
     def learners(self) -> Iterator[StoredLearner]:
         self._check_nothing_lost()
         rows = self._read(
-            "SELECT key, name, spec, seq, body FROM learners "
+            "SELECT key, name, spec, learners.checksum, seq, body, snapshots.checksum FROM learners "
             "LEFT JOIN snapshots ON learner = key ORDER BY key"
         )
-        for key, name, spec, seq, body in rows:
+        for key, name, spec, found, seq, body, snapshot_found in rows:
+            if found != learner_checksum(name, spec):
+                raise StoreDamaged(f"{self._path}: the name or spec of learner {key} is damaged; {ADVICE}")
+            if body is not None and snapshot_found != snapshot_checksum(key, seq, body):
+                raise StoreDamaged(f"{self._path}: the snapshot of learner {name!r} is damaged; {ADVICE}")
             yield StoredLearner(key, name, spec, seq or 0, body)
 
     def journal(self, learner: int, after: int) -> Iterator[StoredEntry]:
@@ -79,7 +92,13 @@ class SqliteStore:
             yield StoredEntry(seq, kind, body)
 
     def _check_nothing_lost(self) -> None:
-        """The last entry that was acknowledged must be there, or a snapshot that covers it."""
+        """Nothing without its learner; and the last entry that was acknowledged, or a snapshot that covers it."""
+        for table in ("snapshots", "journal"):
+            orphans = self._read(f"SELECT DISTINCT learner FROM {table} EXCEPT SELECT key FROM learners")  # noqa: S608  # two names of our own
+            if orphans:
+                raise StoreDamaged(
+                    f"{self._path}: learner {orphans[0][0]} is missing, but not its {table}; {ADVICE}"
+                )
         mark = self._high_water.read()
         if mark is None:
             return
@@ -112,7 +131,7 @@ class SqliteStore:
 
     def append(self, entry: Entry) -> None:
         with self._count:
-            self._queued_bytes += len(entry.body)
+            self._queued_bytes += len(entry.body) + ENTRY_BYTES
         self._queue.append(entry)
         if entry.settled is not None and not self._urgent.is_set():
             self._urgent.set()
@@ -126,11 +145,14 @@ class SqliteStore:
         def write(database: sqlite3.Connection) -> int:
             reach("learner.before_create")
             with transaction(database):
-                inserted = database.execute("INSERT INTO learners(name, spec) VALUES (?, ?)", (name, spec))
+                inserted = database.execute(
+                    "INSERT INTO learners(name, spec, checksum) VALUES (?, ?, ?)",
+                    (name, spec, learner_checksum(name, spec)),
+                )
+                assert inserted.lastrowid is not None, "an INSERT gives a row id"
                 if snapshot is not None:
-                    database.execute("INSERT INTO snapshots VALUES (?, 0, ?)", (inserted.lastrowid, snapshot))
+                    _put_snapshot(database, inserted.lastrowid, 0, snapshot)
             reach("learner.after_create")
-            assert inserted.lastrowid is not None, "an INSERT gives a row id"
             return inserted.lastrowid
 
         return await self._task(write)
@@ -151,7 +173,7 @@ class SqliteStore:
         def write(database: sqlite3.Connection) -> int:
             reach("snapshot.before_write")
             with transaction(database):
-                database.execute("REPLACE INTO snapshots VALUES (?, ?, ?)", (learner, seq, snapshot))
+                _put_snapshot(database, learner, seq, snapshot)
                 gone = database.execute("DELETE FROM journal WHERE learner = ? AND seq <= ?", (learner, seq))
             reach("snapshot.after_sync")
             return gone.rowcount
@@ -238,7 +260,7 @@ class SqliteStore:
     def _written(self, batch: list[Entry], elapsed: float) -> None:
         size = sum([len(entry.body) for entry in batch])
         with self._count:
-            self._queued_bytes -= size
+            self._queued_bytes -= size + ENTRY_BYTES * len(batch)
         self.figures.commits += 1
         self.figures.entries += len(batch)
         self.figures.bytes += size
@@ -281,6 +303,11 @@ class SqliteStore:
         self._observe(elapsed, entries)
         for settled in told:
             settled(error)
+
+
+def _put_snapshot(database: sqlite3.Connection, learner: int, seq: int, body: bytes) -> None:
+    row = (learner, seq, body, snapshot_checksum(learner, seq, body))
+    database.execute("REPLACE INTO snapshots VALUES (?, ?, ?, ?)", row)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -87,7 +87,7 @@ def _check_snapshots(database: sqlite3.Connection, path: Path) -> Finding:
 
 def _check_journal(database: sqlite3.Connection, path: Path) -> Finding:
     rows = database.execute(
-        "SELECT journal.learner, journal.seq, kind, journal.body, checksum, coalesce(snapshots.seq, 0) "
+        "SELECT journal.learner, journal.seq, kind, journal.body, journal.checksum, coalesce(snapshots.seq, 0) "
         "FROM journal LEFT JOIN snapshots USING (learner) "
         "WHERE journal.seq > coalesce(snapshots.seq, 0) ORDER BY journal.learner, journal.seq"
     )

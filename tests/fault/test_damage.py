@@ -1,0 +1,78 @@
+"""P3: damage is detected, named and refused; it is never silently dropped, and never becomes another state."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from galloon.daemon.errors import StoreDamaged, StoreFailed, StoreFull
+from galloon.daemon.sqlite_file import FILE_NAME
+from galloon.daemon.sqlite_store import SqliteStore
+from galloon.daemon.store import Entry
+from tests.fault.damage import in_own_process
+
+
+def test_flipped_torn_and_missing_bytes_are_refused_or_hit_nothing(tmp_path: Path):
+    """Anywhere in the database and its log, after a clean end and after a kill."""
+    damaged = in_own_process(tmp_path, trials=30, seed=6)
+    assert damaged.refused > 5, damaged
+
+
+async def _filled(path: Path) -> None:
+    store = SqliteStore(path, 0.001, 1 << 20)
+    store.start(lambda *_: None, pytest.fail)
+    key = await store.create("first", '{"seed": 1}', b"a snapshot")
+    other = await store.create("other", '{"seed": 2}', None)
+    for seq in range(1, 4):
+        store.append(Entry(key, seq, 1, b"entry"))
+        store.append(Entry(other, seq, 1, b"entry"))
+    await store.close()
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        ("UPDATE learners SET name = 'secone' WHERE name = 'first'", "name or spec of learner 1 is damaged"),
+        ("UPDATE learners SET spec = '{\"seed\": 3}' WHERE key = 1", "name or spec of learner 1 is damaged"),
+        ("UPDATE snapshots SET seq = 2", "snapshot of learner 'first' is damaged"),
+        ("UPDATE snapshots SET body = 'b snapshot'", "snapshot of learner 'first' is damaged"),
+        ("UPDATE snapshots SET learner = 2", "snapshot of learner 'other' is damaged"),
+        ("UPDATE snapshots SET learner = 7", "learner 7 is missing, but not its snapshots"),
+        (
+            "UPDATE journal SET learner = 7 WHERE learner = 2 AND seq = 3",
+            "learner 7 is missing, but not its journal",
+        ),
+        ("DELETE FROM learners WHERE key = 1", "learner 1 is missing, but not its snapshots"),
+    ],
+)
+async def test_what_no_page_check_sees_is_refused_by_row(tmp_path: Path, statement: str, words: str):
+    """A bit of a name, a spec or a sequence number leaves every page well-formed."""
+    await _filled(tmp_path)
+    (tmp_path / "acknowledged").unlink()  # the other witness would speak first
+    database = sqlite3.connect(tmp_path / FILE_NAME)
+    database.execute(statement)
+    database.commit()
+    database.close()
+    store = SqliteStore(tmp_path, 0.001, 1 << 20)
+    with pytest.raises(StoreDamaged, match=words) as refused:
+        list(store.learners())
+    assert "restore" in str(refused.value)
+    store._database.close()
+    store._directory.unlock()
+
+
+async def test_refused_feedback_does_not_pile_up_while_the_disk_is_full(tmp_path: Path):
+    """What a full disk refuses leaves a place in the sequence behind, and the queue counts it."""
+    store = SqliteStore(tmp_path, 0.001, 20_000)
+    store.start(lambda *_: None, pytest.fail)
+    key = await store.create("a", "{}", None)
+    pages = store._database.execute("PRAGMA page_count").fetchone()[0]
+    store._database.execute(f"PRAGMA max_page_count = {pages}")
+    fates: list[StoreFull | StoreFailed | None] = []
+    seq = 0
+    while store.has_room():
+        seq += 1
+        assert seq < 1000, "nothing counts what waits"
+        store.append(Entry(key, seq, 2, bytes(100), fates.append))
+    store._database.execute("PRAGMA max_page_count = 1000000")
+    await store.close()
