@@ -206,12 +206,13 @@ class Tab:
         return found
 
     async def hover(self, selector: str) -> tuple[float, float]:
-        """Move the mouse to the middle of the first element that fits."""
+        """Move the mouse to the middle of the first element that fits, or of its first line."""
         chosen = json.dumps(selector)
+        await self.send("Page.bringToFront")
         await self.wait_for(f"!!document.querySelector({chosen})")
         x, y = await self.evaluate(
             f"(() => {{ const e = document.querySelector({chosen}); e.scrollIntoView({{block: 'center'}});"
-            "const b = e.getBoundingClientRect(); return [b.left + b.width / 2, b.top + b.height / 2]; })()"
+            "const b = e.getClientRects()[0]; return [b.left + b.width / 2, b.top + b.height / 2]; })()"
         )
         await self.send("Input.dispatchMouseEvent", {"type": "mouseMoved", "x": x, "y": y})
         return x, y
@@ -240,6 +241,7 @@ class Tab:
     async def picture(self, path: Path, *, whole: bool = True) -> None:
         """A picture of the whole page, or of what can be seen of it."""
         options: dict[str, Any] = {"format": "png", "captureBeyondViewport": whole}
+        await self.send("Page.bringToFront")  # a tab in the background is not painted
         if whole:
             size = (await self.send("Page.getLayoutMetrics"))["cssContentSize"]
             options["clip"] = {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1}
