@@ -31,7 +31,8 @@ class Reach:
     timeout_s: float
 
     def client(self) -> GalloonClient:
-        return GalloonClient(self.connection, options=StreamOptions(timeout_s=self.timeout_s))
+        options = StreamOptions(timeout_s=self.timeout_s, open_timeout_s=self.timeout_s)
+        return GalloonClient(self.connection, options=options)
 
 
 def connection_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -22,12 +22,12 @@ from galloon.clients.connection_options import Reach
 from galloon.clients.errors import DaemonFailed, TimedOut, Unreachable
 from galloon.clients.stream import StreamOptions
 
-START_S = 120.0  # kernels that are not cached yet are compiled first
+START_S = 600.0  # kernels that are not cached yet are compiled first
 STOP_S = 30.0
 POLL_S = 0.01
 LOG_LINES = 30
 # Nobody else uses it: a heavy learner may take its time, but a daemon that has gone will not come back.
-OPTIONS = StreamOptions(timeout_s=600.0, give_up_s=2.0)
+OPTIONS = StreamOptions(timeout_s=120.0, give_up_s=2.0)
 IN_MEMORY = Path("/dev/shm")  # noqa: S108  # a folder of unguessable name is made in it, as in any other
 
 

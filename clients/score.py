@@ -9,7 +9,7 @@ from rich.console import Console
 
 from galloon.clients.connection_options import failing_well
 from galloon.clients.errors import WrongUsage
-from galloon.clients.texts import Texts, names_differ, paired, read_hypotheses, read_references
+from galloon.clients.texts import Texts, holds_engines, names_differ, paired, read_hypotheses, read_references
 from galloon.learners.scoring.normalizers import NAMES as NORMALIZERS
 from galloon.learners.spec import UNITS
 
@@ -53,13 +53,11 @@ def score(
       galloon score lines.jsonl lines.jsonl combined=out.jsonl --baseline combined
     """  # noqa: D301  # the command line library wants the character itself
     with failing_well():
-        truth = read_references(reference)
-        systems = names_differ(
-            [system for text in hypotheses or (str(reference),) for system in read_hypotheses(text)]
-        )
-        if not hypotheses and systems and systems[0].lines == truth.lines:
+        if not hypotheses and not holds_engines(reference):
             raise WrongUsage(f"{reference} holds no engines: name a file of texts to score against it")
-        report = _report(truth, systems, unit, normalizer, baseline)
+        truth = read_references(reference)
+        systems = [system for text in hypotheses or (str(reference),) for system in read_hypotheses(text)]
+        report = _report(truth, names_differ(systems), unit, normalizer, baseline)
     if as_json:
         print(json.dumps(report.as_json(), ensure_ascii=False))
     else:

@@ -6,6 +6,7 @@ comparison are scored on the same utterances in the same order, so that differen
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from galloon.learners.alignment.settings import Unit
@@ -39,7 +40,7 @@ class SystemScores:
         return self.total("char").rate
 
     def interval(self, unit: Unit) -> Interval:
-        return rate_interval(self.of(unit))
+        return _interval(self.of(unit))
 
     def rates(self) -> dict[str, Any]:
         return {"wer": rounded(self.wer), "cer": rounded(self.cer)}
@@ -70,7 +71,18 @@ def score_texts(
 
 def difference(first: SystemScores, second: SystemScores, unit: Unit) -> Interval:
     """First minus second, paired: negative when the first makes fewer errors."""
-    return paired_difference(first.of(unit), second.of(unit))
+    return _difference(first.of(unit), second.of(unit))
+
+
+# The same interval is shown in several places, and thousands of resamples are not free.
+@lru_cache(maxsize=256)
+def _interval(counts: tuple[ErrorCounts, ...]) -> Interval:
+    return rate_interval(counts)
+
+
+@lru_cache(maxsize=256)
+def _difference(first: tuple[ErrorCounts, ...], second: tuple[ErrorCounts, ...]) -> Interval:
+    return paired_difference(first, second)
 
 
 def interval_to_json(interval: Interval, unit: Unit) -> dict[str, Any]:

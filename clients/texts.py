@@ -28,6 +28,11 @@ class Texts:
     lines: Mapping[str, str]  # by id, in the order of the file
 
 
+def holds_engines(path: Path) -> bool:
+    """Whether a file brings true texts and hypotheses alike."""
+    return sniff_utterances(sample_of_file(path))
+
+
 def read_references(path: Path) -> Texts:
     """The true texts of a file."""
     sample = sample_of_file(path)

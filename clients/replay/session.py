@@ -30,6 +30,19 @@ class Order:
     shared: bool = False  # the daemon is somebody's: leave nothing behind that was not asked for
     alternatives: bool = False
 
+    def __post_init__(self) -> None:
+        """Refuse what makes no sense before any daemon is troubled."""
+        there = self.material.label_names
+        for label in self.given.get("labels", ()):
+            if label not in there:
+                found = f"it has {', '.join(there)}" if there else "it has none"
+                raise WrongUsage(f"--context {label}: no utterance of the file has this field; {found}")
+        self.new_spec()
+
+    def new_spec(self) -> CombinerSpec:
+        """The learner to make, where there is none to go on with."""
+        return spec_for(self.given, self.material.experts, self.material.utterances)
+
 
 @dataclass(frozen=True, slots=True)
 class Session:
@@ -72,7 +85,6 @@ async def _learner(
     client: GalloonClient, order: Order, name: str
 ) -> tuple[CombinerSpec, CombinerSpec | None]:
     """The learner's spec, and the same again where it is still to be made."""
-    _check_labels(order)
     if order.state is not None and order.state.exists():
         info = await client.import_learner(name, order.state.read_bytes())
         check_spec(order.given, info.spec, str(order.state))
@@ -85,13 +97,5 @@ async def _learner(
         else:
             check_spec(order.given, info.spec, f"the daemon under the name {name}")
             return info.spec, None
-    spec = spec_for(order.given, order.material.experts, order.material.utterances)
+    spec = order.new_spec()
     return spec, spec
-
-
-def _check_labels(order: Order) -> None:
-    there = order.material.label_names
-    for label in order.given.get("labels", ()):
-        if label not in there:
-            found = f"it has {', '.join(there)}" if there else "it has none"
-            raise WrongUsage(f"--context {label}: no utterance of the file has this field; {found}")

@@ -1,0 +1,45 @@
+"""The benches on real text run on a few lines: rover is the real one, tables land between their marks."""
+
+from pathlib import Path
+
+import pytest
+
+from bench import catalogue, settings
+from bench.markdown import table, write_section
+from bench.rover import compare
+from galloon.clients.replay.material import Input, read_material
+from galloon.clients.samples import asr_sample
+from tests.system import needs
+
+
+@needs("sctk")
+def test_rover_and_galloon_on_the_same_utterances():
+    figures = compare(read_material(asr_sample(), limit=12, most=Input.BEST))
+    assert 0 < figures["rover_wer"] < 60
+    assert 0 < figures["galloon_wer"] < 60
+    assert min(figures["rover_per_s"], figures["galloon_per_s"], figures["galloon_daemon_per_s"]) > 0
+
+
+def test_the_catalogue_has_every_learner_with_every_gain(tmp_path: Path):
+    material = catalogue.materials(4)["ASR"]
+    rows = catalogue.rows("ASR", material)
+    assert len(rows) == len(catalogue.LEARNERS) * len(catalogue.GAINS)
+    assert all(row.regret is not None and row.bound is not None and row.regret <= row.bound for row in rows)
+    assert [system.name for system in catalogue.compared(material)][1] == "majority vote"
+
+
+def test_settings_are_compared_with_the_blind_choice():
+    names = [system.name for system in settings.systems(settings.materials(6)["ASR"])]
+    assert "random engine per slot" in names
+    assert len(names) == 6
+
+
+def test_a_table_lands_between_its_marks(tmp_path: Path):
+    page = tmp_path / "page.md"
+    page.write_text("before\n<!-- begin x -->\nold\n<!-- end x -->\nafter\n")
+    for text in ("first", table(("a", "b"), [("1", "2")])):
+        write_section(page, "x", "make it", text)
+    made = "Made by `make it`.\n\n| a | b |\n| --- | ---: |\n| 1 | 2 |\n"
+    assert page.read_text() == f"before\n<!-- begin x -->\n{made}<!-- end x -->\nafter\n"
+    with pytest.raises(SystemExit, match="no place"):
+        write_section(page, "y", "make it", "text")
