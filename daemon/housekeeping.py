@@ -35,6 +35,7 @@ class Housekeeping:
             hosts = self._registry.hosts()
             for host in hosts:
                 await self._look_after(host)
+                await asyncio.sleep(0)  # a thousand of them would hold up the streams
             await asyncio.to_thread(self._count_errors, hosts)
 
     async def snapshot_all(self) -> None:

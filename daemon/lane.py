@@ -21,7 +21,7 @@ Done = Callable[[Any, Exception | None], None]
 MEMORY = 0.5  # of the running average of seconds
 HEAVY_UNTIL_MEASURED = float("inf")
 SLICE_S = 0.005  # of work on the event loop before others get a turn
-MEASURED_EVERY = 16  # pieces of light work: reading the processor's clock costs as much as some of it
+MEASURED_EVERY = 64  # pieces of light work: reading the processor's clock costs as much as some of it
 
 
 class Lane:

@@ -6,6 +6,7 @@ regret in hindsight costs a pass over the automaton. Only so many learners are s
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -75,7 +76,7 @@ class LearnerFigures:
     """One learner at the time of a scrape."""
 
     name: str
-    statistics: Statistics
+    statistics: Statistics | None  # only of learners that are shown by name
     rounds_started: int
     lessons: int
     rounds_pending: int
@@ -165,10 +166,10 @@ class _Now:
 
 
 def _value(figure: LearnerFigures, path: str) -> float | None:
-    value = figure
+    value: Any = figure
     for part in path.split("."):
-        value = getattr(value, part)
-    return value  # type: ignore[return-value]  # the paths above end in numbers
+        value = None if value is None else getattr(value, part)
+    return None if value is None else float(value)
 
 
 def _sum(name: str, text: str, figures: list[LearnerFigures], field: str) -> Metric:

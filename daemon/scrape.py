@@ -1,12 +1,23 @@
-"""What a scrape of the metrics sees: the counters, and every learner's figures computed now."""
+"""What a scrape of the metrics sees: the counters, and the learners' figures computed now.
 
+Only learners that are shown by name are asked for their statistics, which cost a pass over the automaton; one that
+is too busy to answer in time, or out of service, is shown without them.
+"""
+
+import asyncio
 from collections.abc import Callable
+
+import structlog
 
 from galloon.daemon.learner_host import LearnerHost
 from galloon.daemon.limits import Ledger
 from galloon.daemon.metrics import LearnerFigures, Metrics
 from galloon.daemon.registry import Registry
 from galloon.daemon.store import Store
+from galloon.learners.combiner import Statistics
+
+log = structlog.get_logger()
+PATIENCE_S = 2.0  # Prometheus gives a scrape ten seconds
 
 
 async def scrape(
@@ -15,15 +26,29 @@ async def scrape(
     """All metrics, in the text format of Prometheus."""
     metrics.streams.set(ledger.streams)
     metrics.learners.set(len(registry))
-    figures = [await _figures(host, clock) for host in registry.hosts()]
+    hosts = registry.hosts()
+    asked = await asyncio.gather(*(_statistics(host) for host in hosts[:shown]))
+    statistics = [*asked, *[None] * (len(hosts) - len(asked))]
+    figures = [_figures(host, known, clock) for host, known in zip(hosts, statistics, strict=True)]
     return metrics.render(figures, shown, store.figures)
 
 
-async def _figures(host: LearnerHost, clock: Callable[[], float]) -> LearnerFigures:
+async def _statistics(host: LearnerHost) -> Statistics | None:
+    if host.broken is not None:
+        return None
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            return await host.statistics()
+    except TimeoutError:
+        log.info("learner too busy for a scrape", learner=host.name)
+        return None
+
+
+def _figures(host: LearnerHost, statistics: Statistics | None, clock: Callable[[], float]) -> LearnerFigures:
     rounds = host.rounds
     return LearnerFigures(
         name=host.name,
-        statistics=await host.statistics(),
+        statistics=statistics,
         rounds_started=rounds.started,
         lessons=rounds.lessons,
         rounds_pending=len(rounds.pending),

@@ -58,10 +58,10 @@ async def test_light_work_runs_at_once_on_the_loop_once_it_is_known_to_be_light(
 
 async def test_work_that_grows_heavy_leaves_the_loop(pool):
     """Measured as it goes along."""
-    lane = Lane(pool, 0.0005)
+    lane = Lane(pool, 0.0002)
     await lane.run(LIGHT, lambda: None)
-    for _ in range(40):
-        await lane.run(LIGHT, lambda: sum(range(200_000)))
+    for _ in range(130):
+        await lane.run(LIGHT, lambda: sum(range(50_000)))
     assert await lane.run(LIGHT, threading.get_ident) != threading.get_ident()
 
 
