@@ -8,7 +8,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-MODULES = ("automata", "rounds", "regret", "alignment", "rover", "catalogue", "settings")
+MODULES = ("rate", "crowd", "automata", "rounds", "regret", "alignment", "rover", "catalogue", "settings")
 
 
 @click.command()

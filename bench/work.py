@@ -1,0 +1,48 @@
+"""The work that servers are measured by: utterances of 5 experts x 20 slots, each with its feedback.
+
+`rounds` makes requests as bytes, so that the load itself costs as little as it can.
+"""
+
+from dataclasses import dataclass
+from random import Random
+
+from galloon.clients.codec.requests import feedback_request, open_request, utterance_request
+from galloon.clients.questions import AlignedUtterance
+from galloon.learners.combiner import TrueTokens
+from galloon.learners.spec import CombinerSpec
+
+EXPERTS = ("tesseract", "whisper", "vosk", "kaldi", "kraken")
+SLOTS = 20
+WORDS = ("the", "quick", "brown", "fox", "jumps", "over", "a", "lazy", "dog", "and", "runs", "away", "")
+SPEC = CombinerSpec(
+    experts=EXPERTS, algorithm="expanded_hedge", gain={"kind": "ngram", "order": 2}, window=8, seed=1
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One utterance and its feedback, as bytes of the wire."""
+
+    id: str
+    utterance: bytes
+    feedback: bytes
+
+
+def rounds(prefix: str, count: int) -> list[Round]:
+    """Rounds whose ids start with the prefix; experts are right four times of five."""
+    random, made = Random(prefix), []
+    for number in range(count):
+        id_ = f"{prefix}-{number}"
+        truth = tuple(random.choices(WORDS, k=SLOTS))
+        offers = {
+            name: tuple(word if random.random() < 0.8 else random.choice(WORDS) for word in truth)
+            for name in EXPERTS
+        }
+        utterance = utterance_request(AlignedUtterance(id_, offers))
+        feedback = feedback_request(id_, TrueTokens(truth))
+        made.append(Round(id_, utterance.SerializeToString(), feedback.SerializeToString()))
+    return made
+
+
+def opening(learner: str, spec: CombinerSpec = SPEC) -> bytes:
+    return open_request(learner, spec, alternatives=False, unsure_ids=()).SerializeToString()
