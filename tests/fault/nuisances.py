@@ -106,14 +106,9 @@ async def passing(address: str, random: Random, learners: int = 10) -> None:
                 await stub.DeleteLearner(learners_pb2.DeleteLearnerRequest(name=each))
 
 
-NUISANCES: tuple[Callable[[str, Random], Awaitable[None]], ...] = (
-    vanishing,
-    silent,
-    never_reading,
-    nonsense,
-    greedy,
-    passing,
-)
+NUISANCES: dict[str, Callable[[str, Random], Awaitable[None]]] = {
+    nuisance.__name__: nuisance for nuisance in (vanishing, silent, never_reading, nonsense, greedy, passing)
+}
 
 
 async def _opened(channel: grpc.aio.Channel, learner: str) -> "grpc.aio.StreamStreamCall":

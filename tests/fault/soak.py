@@ -63,7 +63,8 @@ class Soak:
         self.samples: list[Sample] = []
         self.log = Log()
 
-    async def run(self, duration_s: float) -> None:
+    async def run(self, duration_s: float, plan: Sequence[str] = ()) -> None:
+        """Random faults for this long; or those of a plan, one after the other, whatever time they take."""
         keep_everything(self.daemon.data_dir)
         await asyncio.to_thread(self.daemon.start)
         stop, seed = asyncio.Event(), self._random.getrandbits(32)
@@ -75,6 +76,9 @@ class Soak:
                     keep_busy(self.daemon.address, post, number, self.log, stop, random, PAUSE_S)
                 )
             start = time.monotonic()
+            for name in plan:
+                await self._suffer(name)
+                await asyncio.sleep(self._every_s)
             while (elapsed := time.monotonic() - start) < duration_s:
                 warm = elapsed > WARM_UP * duration_s
                 await self._fault(deadly=not warm)
@@ -85,15 +89,17 @@ class Soak:
             stop.set()
 
     async def _fault(self, deadly: bool) -> None:
-        faults = [*NUISANCES, self._full_disk, self._slow_disk, self._pause]
-        fault = self._random.choice(
-            [*faults, self._kill, self._terminate, self._failed_sync] if deadly else faults
+        survivable = [*NUISANCES, "full_disk", "slow_disk", "pause"]
+        await self._suffer(
+            self._random.choice([*survivable, "kill", "terminate", "failed_sync"] if deadly else survivable)
         )
-        self.faults[fault.__name__.strip("_")] += 1
-        if fault in NUISANCES:
-            await fault(self.daemon.address, self._random)
+
+    async def _suffer(self, name: str) -> None:
+        self.faults[name] += 1
+        if name in NUISANCES:
+            await NUISANCES[name](self.daemon.address, self._random)
         else:
-            await fault()  # type: ignore[call-arg]  # a fault of this class
+            await getattr(self, f"_{name}")()
 
     async def _full_disk(self) -> None:
         self._switch.on(f"full@{self._random.randint(0, 20_000)}")
@@ -156,11 +162,13 @@ def slope_mb_per_hour(samples: Sequence[Sample]) -> float:
     return float(np.polyfit(times, sizes, 1)[0]) * 3600
 
 
-async def soak(directory: Path, seed: int, duration_s: float, every_s: float) -> Soak:
+async def soak(
+    directory: Path, seed: int, duration_s: float, every_s: float, plan: Sequence[str] = ()
+) -> Soak:
     """The whole of it; raises what was wrong."""
     run = Soak(directory, seed, every_s)
     try:
-        await run.run(duration_s)
+        await run.run(duration_s, plan)
         run.daemon.kill()
         await asyncio.to_thread(run.daemon.start)
         async with GalloonClient(run.daemon.address) as client:

@@ -8,6 +8,7 @@
  *                             write_error@N  the same for writes
  *                             full@N         the disk takes N more bytes, the last write is cut short, then ENOSPC
  *                             slow@N         every sync takes N milliseconds longer
+ *                             readonly@0     no file can be opened for writing (EROFS)
  *
  * A record is: u32 operation, u32 length of the name, u64 offset, u64 size, the name, and for a write its bytes.
  * `galloon_mark` adds a record of the test's own. The shared-memory file of SQLite (-shm) is not data: it is left out.
@@ -90,8 +91,14 @@ void galloon_mark(const char *text) { record(MARK, text, 0, 0, NULL); }
 
 static const char *name_of(int file) { return file >= 0 && file < MOST_FILES ? names[file] : NULL; }
 
+static int has_fault(const char *name);
+
 static int opened(const char *path, int flags, mode_t mode) {
     const char *name = inside(path);
+    if (name != NULL && (flags & (O_WRONLY | O_RDWR | O_CREAT)) && has_fault("readonly")) {
+        errno = EROFS;
+        return -1;
+    }
     int is_new = name != NULL && (flags & O_CREAT) && access(path, F_OK) != 0;
     int file = real_open(path, flags, mode);
     if (file >= 0 && file < MOST_FILES) {
