@@ -21,7 +21,7 @@ AUTOMATON = "0 1 a\n0 2 b\n1 3 c\n2 3 d\n3\n"
 SPECS = {
     name.lower().removeprefix("algorithm_"): simple_spec(algorithm=number)
     for name, number in spec_pb2.Algorithm.items()
-    if number and name != "ALGORITHM_TIED"
+    if number
 } | {"automaton": spec_pb2.LearnerSpec(automaton=AUTOMATON, algorithm=spec_pb2.ALGORITHM_EXPANDED_HEDGE)}
 
 

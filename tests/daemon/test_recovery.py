@@ -12,6 +12,7 @@ from galloon.v1 import learners_pb2, spec_pb2
 from tests.daemon.serving import feedback, serving, simple_spec, truth, utterance
 
 ALGORITHMS = [
+    spec_pb2.ALGORITHM_TIED,
     spec_pb2.ALGORITHM_COMPONENT_HEDGE,
     spec_pb2.ALGORITHM_EXPANDED_HEDGE,
     spec_pb2.ALGORITHM_PERTURBED_LEADER,

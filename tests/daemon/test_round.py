@@ -137,6 +137,33 @@ async def test_engines_outputs_are_aligned_by_the_daemon(tmp_path):
         assert learned.expert_gains["ann"] == 6
 
 
+@pytest.mark.parametrize("setting", [spec.SETTING_FULL, spec.SETTING_SEMI_BANDIT, spec.SETTING_BANDIT])
+async def test_the_tied_learner_has_every_setting(tmp_path, setting):
+    """On engines' own words, with labels; it takes the truth in each, and less where the setting reveals less."""
+    tied = spec.LearnerSpec(experts=EXPERTS, setting=setting, labels=["speaker"])
+    async with serving(tmp_path) as daemon:
+        stream = await daemon.open(spec=tied)
+        for number in range(4):
+            said = ["it was the best of times", "it was best of thymes", "it saw the beast of times"]
+            outputs = [
+                utterance_pb2.ExpertOutput(expert=e, words=text.split())
+                for e, text in zip(EXPERTS, said, strict=True)
+            ]
+            message = utterance_pb2.Utterance(
+                id=f"u{number}",
+                outputs=utterance_pb2.EngineOutputs(outputs=outputs),
+                labels={"speaker": "anna", "weather": "fine"},
+            )
+            choice = await stream.choice(message)
+            kinds = {
+                spec.SETTING_FULL: {"true_text": said[0]},
+                spec.SETTING_SEMI_BANDIT: {"shown_gains": wire.ShownGains(gains=[1.0] * len(choice.tokens))},
+                spec.SETTING_BANDIT: {"score": float(len(choice.tokens))},
+            }
+            learned = await stream.learned(wire.Feedback(id=choice.id, **kinds[setting]))
+            assert learned.lessons == number + 1
+
+
 async def test_a_repeated_utterance_gets_the_same_answer_and_no_second_round(tmp_path):
     """Before and after its feedback, on this stream or another."""
     async with serving(tmp_path) as daemon:
