@@ -3,8 +3,8 @@
 ARG BASE=python:3.11-slim-bookworm
 
 FROM ${BASE} AS builder
-# For `strip`: the wheels of OpenFst carry 700 MB of debugging symbols. Debian keeps one version of it at a time, so
-# that a pin would only break the build.
+# For `strip`: wheels carry debugging symbols, those of OpenFst 700 MB of them. Debian keeps one version of it at a
+# time, so that a pin would only break the build.
 # hadolint ignore=DL3008
 RUN apt-get update \
  && apt-get install --yes --no-install-recommends binutils \
@@ -15,8 +15,10 @@ RUN python3 -m venv --without-pip /opt/galloon
 COPY requirements.lock requirements-dev.lock ./
 RUN python3 -m pip --python /opt/galloon/bin/python install --no-cache-dir --no-compile --require-hashes \
       --requirement requirements.lock \
- && find /opt/galloon/lib '(' -path '*/pynini.libs/*' -o -name '_pynini*.so' -o -name '_pywrapfst*.so' ')' \
-      -exec strip --strip-unneeded {} +
+ && find /opt/galloon/lib '(' -path '*/pynini.libs/*' -o -name '_pynini*.so' -o -name '_pywrapfst*.so' \
+      -o -name libllvmlite.so ')' -exec strip --strip-unneeded {} + \
+ && rm -rf /opt/galloon/lib/python3*/site-packages/numba/tests \
+ && find /opt/galloon/lib/python3*/site-packages/numpy -name tests -type d -prune -exec rm -rf {} +
 # The wheel is built by the version of setuptools that the lock pins, hashes and all.
 COPY . .
 RUN python3 -m venv --without-pip /opt/setuptools \
@@ -29,7 +31,9 @@ RUN python3 -m venv --without-pip /opt/setuptools \
 # For any processor of the architecture: code for this one would be compiled again on another.
 ENV NUMBA_CACHE_DIR=/opt/galloon/kernels \
     NUMBA_CPU_NAME=generic
-RUN /opt/galloon/bin/python -m compileall -q --invalidation-mode unchecked-hash /opt/galloon/lib \
+# Importing everything that the commands import leaves its byte code behind, and that of nothing else.
+RUN /opt/galloon/bin/python -c 'from galloon.__main__ import *; [main.get_command(None, n) for n in SUB_COMMANDS]' \
+ && /opt/galloon/bin/python -c 'import galloon.daemon.app, galloon.clients.replay.results, galloon.clients.blocking' \
  && /opt/galloon/bin/python -m galloon.learners.kernels
 
 FROM ${BASE}
