@@ -112,7 +112,7 @@ class TextCombiner:
             gain=self._gain,
             regret=float(self._expert_gains[best] - self._expected_gain) if known else None,
             regret_estimate=None,
-            bound=self._tied.bound(best, float(self._tied.slots_learned)),
+            bound=self._tied.bound(best),
             expert_states=2,
             expert_transitions=len(self.all_experts),
             context_states=size.states,

@@ -21,7 +21,7 @@ _LOW = np.uint64(0xFFFFFFFF)
 @njit(cache=True, nogil=True, inline="always")
 def mix(state, value):
     """A 64-bit state that depends on both, on their order, and on every bit of them."""
-    state = (np.uint64(state) ^ (np.uint64(value) + _GOLDEN)) * _MIXER
+    state = ((np.uint64(state) * _GOLDEN) ^ (np.uint64(value) + _GOLDEN)) * _MIXER
     return state ^ (state >> _HALF)
 
 

@@ -59,7 +59,7 @@ class ConfidenceRecord:
         held = arrays["confidence.ring"]
         self._ring = np.zeros((held.shape[0], RING))
         self._ring[:, : held.shape[1]] = held
-        self._seen = arrays["confidence.seen"]
-        self._borders = arrays["confidence.borders"]
-        self._right = arrays["confidence.right"]
-        self._total = arrays["confidence.total"]
+        self._seen = arrays["confidence.seen"].copy()
+        self._borders = arrays["confidence.borders"].copy()
+        self._right = arrays["confidence.right"].copy()
+        self._total = arrays["confidence.total"].copy()

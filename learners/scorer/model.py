@@ -132,7 +132,7 @@ class Scorer:
         }
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        self._shares, self._agreed = arrays["shares"], arrays["agreed"]
+        self._shares, self._agreed = arrays["shares"].copy(), arrays["agreed"].copy()
         self._features.restore("features", arrays)
         self._language.table.restore("language", arrays)
         self._confidence.restore(arrays)

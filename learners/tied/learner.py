@@ -18,8 +18,10 @@ from galloon.learners.bounded_table import BoundedTable
 from galloon.learners.draws import uniforms
 from galloon.learners.errors import DamagedState, InvalidInput
 from galloon.learners.kernels.tied import (
+    EVERYTHING,
     LEVELS,
     Contexts,
+    Seen,
     learn_estimates,
     learn_gains,
     pick,
@@ -105,6 +107,38 @@ class MetContexts:
     trust: NDArray[np.float64]  # contexts x experts
 
 
+@dataclass(frozen=True, slots=True)
+class Books:
+    """Sums over the rounds learned, for rates and bounds. N is a round's slots in which experts differ."""
+
+    slots: int = 0  # sum of N
+    squares: float = 0.0  # sum of N**2
+    most: int = 0  # largest N
+    weight: float = 0.0  # sum of N x different offers in those slots
+    penalties: float = 0.0
+
+    def with_round(self, tokens: NDArray[np.int32], penalty: float) -> "Books":
+        ordered = np.sort(tokens, axis=1)
+        offers = 1 + (ordered[:, 1:] != ordered[:, :-1]).sum(axis=1)
+        slots = int((offers > 1).sum())
+        return Books(
+            self.slots + slots,
+            self.squares + slots**2,
+            max(self.most, slots),
+            self.weight + slots * int(offers[offers > 1].sum()),
+            self.penalties + penalty,
+        )
+
+    def meta(self) -> dict[str, Any]:
+        numbers = (self.squares.hex(), self.weight.hex(), self.penalties.hex())
+        return {"slots": self.slots, "most": self.most, "sums": list(numbers)}
+
+    @classmethod
+    def from_meta(cls, meta: Mapping[str, Any]) -> "Books":
+        squares, weight, penalties = (float.fromhex(number) for number in meta["sums"])
+        return cls(int(meta["slots"]), squares, int(meta["most"]), weight, penalties)
+
+
 class TiedLearner:
     """Specialists over the contexts of slots."""
 
@@ -131,21 +165,20 @@ class TiedLearner:
             },
         )
         self.rounds_learned = 0
-        self._slots = 0  # learned, in which experts differed
-        self._squares = 0.0  # for the bound of partial information
+        self._books = Books()
 
     def choose(self, round_number: int, view: SlotView) -> TiedChoice:
         """Draw an expert for each slot, or take the most trusted token."""
-        keys, _ = slot_contexts(view.tokens, view.engines, view.labels)
-        rate = partial_rate(len(self.experts), LEVELS, self._slots)
-        full = self.setting is Setting.FULL
-        probabilities = trust(self._contexts, keys) if full else trust_estimates(self._contexts, keys, rate)
+        seen = slot_contexts(view.tokens, view.engines, view.labels)
+        slots = len(view.tokens)
+        rate = self._rate(int(seen.counts[0, EVERYTHING]) if slots else 0)
+        probabilities = self._trust(seen, rate)
         best = self._decide == "best"
-        draws = np.zeros(0) if best else uniforms(self._seed, round_number, len(keys))
+        draws = np.zeros(0) if best else uniforms(self._seed, round_number, slots)
         shown, chances = pick(view.tokens, probabilities, draws, best)
         # What is certain to be shown is divided by 1, whatever its weight.
-        divisors = np.ones(len(keys)) if best else chances
-        experts_chances = np.ones(1) if best else probabilities[np.arange(len(keys)), shown]
+        divisors = np.ones(slots) if best else chances
+        experts_chances = np.ones(1) if best else probabilities[np.arange(slots), shown]
         log_probability = float(np.log(experts_chances).sum())
         memory = TiedMemory(probabilities, shown, divisors, rate)
         return TiedChoice(shown, probabilities, log_probability, memory)
@@ -155,40 +188,42 @@ class TiedLearner:
         slots, experts = memory.probabilities.shape
         if view.tokens.shape != (slots, experts):
             raise DamagedState(f"this memory is of {slots} slots, the slots given are {len(view.tokens)}")
-        differ = (view.tokens != view.tokens[:, :1]).any(axis=1)
+        seen = slot_contexts(view.tokens, view.engines, view.labels)
         self._table.make_room(slots * LEVELS)
         match feedback:
             case FullFeedback(gains) if self.setting is Setting.FULL:
                 _in_range(gains)
-                contexts = slot_contexts(view.tokens, view.engines, view.labels)
-                learn_gains(self._contexts, *contexts, memory.probabilities, gains.reshape(slots, experts))
+                learn_gains(self._contexts, seen, memory.probabilities, gains.reshape(slots, experts))
+                penalty = 0.0
             case SemiBanditFeedback(gains) if self.setting is Setting.SEMI_BANDIT:
                 _in_range(gains)
                 losses = shown_losses(view.tokens, memory.shown, memory.divisors, gains)
-                self._learn_losses(memory, view, losses, differ)
+                penalty = self._learn_losses(memory, seen, losses)
             case BanditFeedback(gain) if self.setting is Setting.BANDIT:
                 losses = score_losses(view.tokens, memory.shown, memory.divisors, gain, view.predicted)
-                self._learn_losses(memory, view, losses, differ)
+                penalty = self._learn_losses(memory, seen, losses)
             case _:
                 raise InvalidInput(
                     f"this learner plays in the {self.setting.value} setting, not with this feedback"
                 )
-        self._slots += int(differ.sum())
+        self._books = self._books.with_round(view.tokens, penalty)
         self.rounds_learned += 1
 
-    def bound(self, expert: int, variation: float) -> float:
-        """Of the regret against always playing this expert; `variation` is at least the slots that differed."""
-        contexts = int(self._table.used[0])
-        prior = float(self._priors[expert])
-        if self.setting is Setting.FULL:
-            return bound_full(contexts, RATES, prior, variation)
-        rate = partial_rate(len(self.experts), LEVELS, self._slots)
-        return bound_partial(contexts, prior, rate, self._squares)
+    def bound(self, expert: int) -> float | None:
+        """Of the regret against always playing this expert. None in the bandit setting: nothing is promised."""
+        contexts, prior = int(self._table.used[0]), float(self._priors[expert])
+        match self.setting:
+            case Setting.FULL:
+                return bound_full(contexts, RATES, prior, self._books.squares, self._books.most)
+            case Setting.SEMI_BANDIT:
+                return bound_partial(contexts, prior, self._rate(0), self._books.penalties)
+            case _:
+                return None
 
     @property
     def slots_learned(self) -> int:
         """Slots in which experts differed."""
-        return self._slots
+        return self._books.slots
 
     def size(self) -> Size:
         contexts = int(self._table.used[0])
@@ -201,26 +236,24 @@ class TiedLearner:
         order = used[np.argsort(-table.columns["visits"][used, 0], kind="stable")][:count]
         keys = np.zeros((len(order), LEVELS), dtype=np.uint32)
         keys[:, 0] = table.keys[order]
-        rate = partial_rate(len(self.experts), LEVELS, self._slots)
-        full = self.setting is Setting.FULL
+        alone = Seen(keys, np.ones(keys.shape, dtype=np.int64), np.zeros(len(order), dtype=np.int64))
         return MetContexts(
             table.keys[order],
             table.columns["names"][order, 0],
             table.columns["names"][order, 1],
             table.columns["visits"][order, 0].astype(np.int64),
-            trust(self._contexts, keys) if full else trust_estimates(self._contexts, keys, rate),
+            self._trust(alone, self._rate(1)),
         )
 
     def meta(self) -> dict[str, Any]:
-        return {"rounds": self.rounds_learned, "slots": self._slots, "squares": self._squares.hex()}
+        return {"rounds": self.rounds_learned, **self._books.meta()}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         return self._table.arrays("contexts")
 
     def restore(self, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         self._table.restore("contexts", arrays)
-        self.rounds_learned, self._slots = int(meta["rounds"]), int(meta["slots"])
-        self._squares = float.fromhex(meta["squares"])
+        self.rounds_learned, self._books = int(meta["rounds"]), Books.from_meta(meta)
 
     @property
     def _contexts(self) -> Contexts:
@@ -236,18 +269,26 @@ class TiedLearner:
             self._priors,
         )
 
-    def _learn_losses(
-        self,
-        memory: TiedMemory,
-        view: SlotView,
-        losses: NDArray[np.float64],
-        differ: NDArray[np.bool_],
-    ) -> None:
+    def _trust(self, seen: Seen, rate: float) -> NDArray[np.float64]:
+        if self.setting is Setting.FULL:
+            return np.asarray(trust(self._contexts, seen))
+        return np.asarray(trust_estimates(self._contexts, seen, rate))
+
+    def _rate(self, slots: int) -> float:
+        """The rate of partial information for a round of so many slots in which experts differ."""
+        scheduled = partial_rate(len(self.experts), LEVELS, self._books.weight)
+        return min(scheduled, 1.0 / max(1, slots, self._books.most))
+
+    def _learn_losses(self, memory: TiedMemory, seen: Seen, losses: NDArray[np.float64]) -> float:
+        """Take in estimated losses; returns the penalty of this round."""
         # Where all offer the same there is nothing to learn, and no estimate to be disturbed by.
-        losses = np.where(differ[:, None], losses, 0.0)
-        contexts = slot_contexts(view.tokens, view.engines, view.labels)
-        learn_estimates(self._contexts, *contexts, memory.rate, memory.probabilities, losses)
-        self._squares += memory.rate / 2 * float((memory.probabilities * losses**2).sum())
+        losses = losses - losses.min(axis=1, keepdims=True)
+        expected = (memory.probabilities * losses).sum(axis=1, keepdims=True)
+        variance = float((memory.probabilities * (losses - expected) ** 2).sum())
+        slots = float(seen.counts[0, EVERYTHING]) if len(losses) else 0.0
+        penalty = memory.rate * slots * variance
+        learn_estimates(self._contexts, seen, memory.probabilities, losses, penalty)
+        return penalty
 
 
 def _in_range(gains: NDArray[np.float64]) -> None:
