@@ -10,7 +10,7 @@ import { Store } from "./store.js";
 import { Try } from "./try.js";
 
 const main = byId("main");
-const STATES = { live: "live", waiting: "reconnecting", locked: "locked" };
+const STATES = { live: "live", waiting: "reconnecting", locked: "locked", quiet: "paused" };
 let view = null;
 let leave = null;
 let session = null;
@@ -30,6 +30,16 @@ const told = (state) => {
   byId("link-state").dataset.state = state;
   byId("link-word").textContent = STATES[state];
   if (state === "locked") locked("The token is no longer accepted.");
+};
+
+// A tab that nobody looks at holds no connection: browsers allow six to a host, and the daemon should rest.
+const quiet = () => {
+  leave?.();
+  leave = null;
+  if (view) told("quiet");
+};
+const tune = () => {
+  if (view && !leave && !document.hidden) leave = listen(view.query(), (news) => view?.hear(news), told);
 };
 
 const close = () => {
@@ -67,7 +77,7 @@ const show = async (moved) => {
   }
   if (mine !== visit) return next.close?.();
   view = next;
-  leave = listen(view.query(), (news) => view?.hear(news), told);
+  tune();
   if (moved) {
     main.focus({ preventScroll: true });
     window.scrollTo(0, 0);
@@ -100,4 +110,7 @@ byId("log-out").addEventListener("click", () => {
   locked("");
 });
 window.addEventListener("hashchange", () => (session ? show(true) : start(true)));
+document.addEventListener("visibilitychange", () => (document.hidden ? quiet() : tune()));
+window.addEventListener("pagehide", quiet);
+window.addEventListener("pageshow", tune);
 start(false);

@@ -40,7 +40,7 @@ export class Chart {
     const width = this.frame.clientWidth;
     if (!width) return;
     const ends = this.#ends(width);
-    const right = Math.min(0.4 * width, 14 + 7.0 * Math.max(0, ...ends.map((end) => end.text.length)));
+    const right = Math.min(0.4 * width, 14 + 7.0 * Math.max(this.xName.length - 1, ...ends.map((end) => end.text.length)));
     const box = { left: MARGIN.left, top: MARGIN.top, width: width - MARGIN.left - right, height: HEIGHT - MARGIN.top - MARGIN.bottom };
     const first = this.x[0] ?? 0;
     const last = Math.max(this.x.at(-1) ?? 1, first + 1);

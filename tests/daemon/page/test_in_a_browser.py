@@ -20,6 +20,7 @@ from galloon.learners.combiner import TrueText
 from galloon.learners.spec import CombinerSpec
 from galloon.learners.utterance import ExpertOutput, Utterance, Word
 from tests.chromium import Browser, Tab, chromium
+from tests.daemon.page.visitor import until
 from tests.daemon.serving import Daemon, serving
 from tests.system import needs
 
@@ -53,6 +54,7 @@ async def world(
 
 
 async def visit(tab: Tab, daemon: Daemon, view: str = "#/") -> None:
+    await tab.send("Page.bringToFront")  # a tab in the background listens to nothing
     await tab.go_to("about:blank")
     await tab.go_to(f"http://{daemon.app.http_address}/{view}")
     await tab.wait_for(f"!!document.querySelector('h1') && {LIVE}")
@@ -329,6 +331,22 @@ async def test_a_token_is_asked_for_and_forgotten(tmp_path):
         assert "asks for a token" in await tab.text("h1")
         assert await tab.evaluate("sessionStorage.length") == 0
         assert all("401" in complaint for complaint in tab.complaints)  # the browser notes each refusal
+
+
+async def test_a_tab_that_nobody_looks_at_holds_no_connection(tmp_path):
+    async with world(tmp_path, rounds=0) as (daemon, browser):
+        tab = await browser.open_tab()
+        await visit(tab, daemon)
+        live = daemon.app.page._live
+        assert live.listeners == 1
+        await tab.evaluate("window.dispatchEvent(new Event('pagehide'))")
+        assert await tab.text("#link-word") == "paused"
+        await until(lambda: live.listeners == 0)
+        await tab.evaluate("window.dispatchEvent(new Event('pageshow'))")
+        await tab.wait_for(LIVE)
+        for _ in range(8):  # more pages than a browser has connections for one host
+            await visit(tab, daemon, "#/store")
+        check_silent(tab, daemon)
 
 
 async def test_a_daemon_that_comes_back_is_found_again(tmp_path):
