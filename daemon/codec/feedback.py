@@ -6,7 +6,7 @@ The table of what is taken stands in docs/feedback.md.
 from math import isfinite
 
 from galloon.daemon.codec.utterance import check_id
-from galloon.daemon.errors import Invalid, WrongSetting
+from galloon.daemon.errors import Invalid, LimitPassed, WrongSetting
 from galloon.learners.combiner import Feedback, Score, ShownGains, TrueText, TrueTokens
 from galloon.learners.protocol import Setting
 from galloon.v1 import combine_pb2 as wire
@@ -18,6 +18,9 @@ TAKEN = {
     Setting.SEMI_BANDIT: ("true_text", "true_tokens", "shown_gains"),
     Setting.BANDIT: ("true_text", "true_tokens", "shown_gains", "score"),
 }
+
+# A true text is normalised and cut into tokens before these can be counted, and a letter may become 18 of them.
+TRUE_TEXT_BYTES = 131_072
 
 
 def check_feedback(message: wire.Feedback, setting: Setting) -> None:
@@ -31,6 +34,11 @@ def check_feedback(message: wire.Feedback, setting: Setting) -> None:
         raise WrongSetting(
             f"feedback.{kind}: this learner's setting is {setting.value}, which takes {taken}",
             f"feedback.{kind}",
+        )
+    if kind == "true_text" and len(message.true_text.encode()) > TRUE_TEXT_BYTES:
+        size = len(message.true_text.encode())
+        raise LimitPassed(
+            "bytes of a true text", size, TRUE_TEXT_BYTES, "cut the utterance", "feedback.true_text"
         )
     if kind == "score":
         _check_finite(message.score, "feedback.score")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from galloon.daemon.errors import Invalid, placed
+from galloon.daemon.errors import Invalid, LimitPassed, placed
 from galloon.daemon.limits import Limits, check
 from galloon.learners.errors import InvalidInput
 from galloon.learners.spec import CombinerSpec
@@ -35,10 +35,23 @@ DECISIONS = {
 }
 
 
+# Counted before anything is made of them: a message of a megabyte holds 200,000 of each.
+MOST = {"derived": 64, "labels": 16, "options": 64}
+PATTERN_TOKENS = 20_000
+
+
 def spec_from_wire(message: wire.LearnerSpec, limits: Limits, field: str) -> CombinerSpec:
     """The spec, checked; `field` is where the message stands in its request."""
     check(limits, "experts", len(message.experts), f"{field}.experts")
     check(limits, "slots", message.window, f"{field}.window")
+    for name, most in MOST.items():
+        if len(getattr(message, name)) > most:
+            raise LimitPassed(name, len(getattr(message, name)), most, "give fewer", f"{field}.{name}")
+    for gain in (message.gain.patterns, message.gain.gappy):
+        tokens = sum(len(pattern.tokens) for pattern in gain.patterns)
+        if tokens > PATTERN_TOKENS:
+            where = f"{field}.gain.patterns"
+            raise LimitPassed("tokens of all patterns", tokens, PATTERN_TOKENS, "give fewer patterns", where)
     try:
         spec = CombinerSpec(
             experts=tuple(message.experts),

@@ -182,7 +182,8 @@ def _named_from_wire(message: wire.NamedTokens) -> NamedTokens:
         raise Invalid(f"{field}: {len(names)} names but {len(message.tokens)} tokens", field)
     tokens = dict(zip(names, message.tokens, strict=True))
     if len(tokens) != len(names):
-        twice = next(name for number, name in enumerate(names) if name in names[:number])
+        last = {name: number for number, name in enumerate(names)}
+        twice = next(name for number, name in enumerate(names) if last[name] != number)
         raise Invalid(f"{field}.names: {twice!r} comes twice", f"{field}.names")
     return NamedTokens(tokens)
 
