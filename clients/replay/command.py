@@ -129,13 +129,18 @@ def replay(
 
 
 async def _play(connect: Callable[[], GalloonClient], order: Order) -> Session:
+    async with connect() as client:
+        return await play_with_progress(client, order)
+
+
+async def play_with_progress(client: GalloonClient, order: Order) -> Session:
+    """Play what was ordered, with a progress bar where somebody looks."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     quiet = not sys.stderr.isatty()
     with Progress(*columns, console=Console(stderr=True), disable=quiet, transient=True) as progress:
         total = len(order.material.utterances) * (1 + len(order.also))
         task = progress.add_task("predict, then learn", total=total)
-        async with connect() as client:
-            return await replay_session(client, order, lambda: progress.advance(task))
+        return await replay_session(client, order, lambda: progress.advance(task))
 
 
 def _tell_notes(file: Path, material: Material) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from galloon.clients.replay.results import GALLOON, VOTE, Results
+from galloon.clients.replay.results import GALLOON, UNIFORM, VOTE, Results
 from galloon.learners.scoring.error_rate import ErrorCounts, as_table, total
 
 SHARE_OF_FILE = 10  # a rolling rate looks back over this part of the file ...
@@ -55,10 +55,12 @@ def learning_curves(results: Results) -> LearningCurves:
     rates = {name: total(counts).rate for name, counts in systems.items()}
     competing = max(rates[VOTE], rates[GALLOON], results.best_engine.total(results.unit).rate)
     shown = [name for name, rate in rates.items() if rate <= COMPETING * competing]
+    if UNIFORM not in shown and any(played.told_little for played in results.runs.values()):
+        shown.append(UNIFORM)  # where a learner that is told little begins
     curves = [Curve(name, cumulative(systems[name]), rolling(systems[name], window)) for name in shown]
     top = max(float(max(curve.rolling[start:].max(), curve.cumulative[start:].max())) for curve in curves)
     off = {name: rate for name, rate in rates.items() if name not in shown}
-    return LearningCurves(window, start, 1.05 * top, tuple(curves), off)
+    return LearningCurves(window, start, 1.05 * top or 1.0, tuple(curves), off)
 
 
 def cumulative(counts: Sequence[ErrorCounts]) -> NDArray[np.float64]:

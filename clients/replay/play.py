@@ -12,7 +12,8 @@ from galloon.clients.client import GalloonClient
 from galloon.clients.replay.material import shown_to_learner
 from galloon.clients.results import Choice, Lesson, Opened, Statistics
 from galloon.learners.combiner import TrueText
-from galloon.learners.spec import CombinerSpec
+from galloon.learners.protocol import Setting
+from galloon.learners.spec import ALGORITHMS, CombinerSpec
 from galloon.learners.utterance import Utterance
 
 
@@ -37,6 +38,12 @@ class Played:
     @property
     def gain(self) -> float:
         return sum(round_.lesson.gain for round_ in self.rounds if round_.lesson is not None)
+
+    @property
+    def told_little(self) -> bool:
+        """Whether the learner saw less than the truth."""
+        spec = self.opened.spec
+        return (Setting(spec.setting) if spec.setting else ALGORITHMS[spec.algorithm]) is not Setting.FULL
 
 
 async def play(

@@ -59,7 +59,7 @@ def _table(results: Results) -> Table:
         table.add_row(*system_row(system, unit))
     table.add_section()
     shown = [results.vote, *results.galloon.values()]
-    if len(results.galloon) > 1 or results.played.opened.spec.setting in {"semi", "bandit"}:
+    if any(played.told_little for played in results.runs.values()):
         shown.insert(0, results.uniform)  # where a learner that is told little begins
     for system in shown:
         style = "bold" if system.name == GALLOON else None

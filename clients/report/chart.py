@@ -93,7 +93,7 @@ def _names(ends: list[tuple[float, str, float]], styles: dict[str, str]) -> list
     return parts
 
 
-def _short(name: str, most: int = 14) -> str:
+def _short(name: str, most: int = 12) -> str:
     return name if len(name) <= most else name[: most - 1] + "…"
 
 

@@ -41,7 +41,7 @@ def facts(results: Results) -> str:
         f"setting {spec.setting or ALGORITHMS[spec.algorithm].value}",
         f"decide {spec.decide}",
         f"seed {spec.seed}",
-        f"{played.seconds:.1f} s",
+        f"{len(played.rounds) / max(1e-9, played.seconds):,.0f} utterances a second",
     ]
     if spec.labels:
         parts.insert(4, f"context {', '.join(spec.labels)}")
@@ -84,7 +84,7 @@ def learning_table(results: Results, styles: dict[str, str]) -> str:
         rows.append(
             f'<tr><th scope="row"><i class="dot {styles[system.name]}"></i>'
             f"{escape(SHOWN.get(system.name, system.name))}</th>"
-            + _cells(f"{ends.first:.2f}", f"{ends.last:.2f}", f"{change:+.0f} %")
+            + _cells(f"{ends.first:.2f}", f"{ends.last:.2f}", f"{_signed(change, 0)} %")
             + "</tr>"
         )
     return _table((f"{results.metric.upper()} in the", "first fifth", "last fifth", "change"), rows)
@@ -107,7 +107,8 @@ def domain_table(domains: dict[str, dict[str, Any]], results: Results, by: str) 
     """The rate of every system in each domain; the best one of each row is marked."""
     if not domains:
         return f'<p class="note">No utterance has the field {escape(by)}.</p>'
-    names = [system.name for system in results.systems]
+    # What a reader looks for stands first: a phone shows only a few columns.
+    names = [*results.galloon, VOTE, *results.engines, UNIFORM]
     rows = []
     for value, row in domains.items():
         rates = row[results.metric]
@@ -140,14 +141,18 @@ def _sentence(name: str, other: SystemScores, interval: Interval, results: Resul
     word = "fewer" if interval.value < 0 else "more"
     sure = "" if interval.excludes_zero else " This may be chance: the interval holds zero."
     return (
-        f"<p>Galloon makes <b>{share}{word} errors</b> than {escape(name)}: {interval.value:+.2f} points, "
-        f"95 % interval of the paired difference {interval.low:+.2f} to {interval.high:+.2f}.{sure}</p>"
+        f"<p>Galloon makes <b>{share}{word} errors</b> than {escape(name)}: {_signed(interval.value)} points, "
+        f"95 % interval of the paired difference {_signed(interval.low)} to {_signed(interval.high)}.{sure}</p>"
     )
 
 
 def _domain_cell(rate: float, name: str, least: float) -> str:
     marks = [mark for mark, on in (("best", rate == least), ("own", name == GALLOON)) if on]
     return f'<td class="{" ".join(marks)}">{rate:.1f}</td>' if marks else f"<td>{rate:.1f}</td>"
+
+
+def _signed(value: float, digits: int = 2) -> str:
+    return f"{value:+.{digits}f}".replace("-", "−")
 
 
 def _breakable(name: str) -> str:

@@ -137,6 +137,18 @@ def test_the_table_for_people(daemon: Daemon, tmp_path: Path):
         assert part in shown.stdout
 
 
+@pytest.mark.parametrize("unit", ["word", "char"])
+def test_files_at_the_edge_have_curves_and_a_report(daemon: Daemon, tmp_path: Path, unit: str):
+    """One line without an error; and a line of which no engine said anything."""
+    edges = {"right": [record(0, a="the cat sat", b="the cat sat")], "silent": [record(0, a="", b="")]}
+    for name, lines in edges.items():
+        file, out = write(tmp_path / f"{name}.jsonl", *lines), (tmp_path / "c.svg", tmp_path / "r.html")
+        options = ("--server", daemon.address, "--unit", unit, "--plot", out[0], "--report", out[1])
+        report = told("replay", file, *options)
+        assert report["galloon"]["wer"] == {"right": 0, "silent": 100}[name]
+        assert report["galloon"]["wer"] == report["vote"]["wer"] == report["oracle_slot"]["wer"]
+
+
 @pytest.mark.parametrize("ending", ["png", "svg"])
 def test_curves_are_a_picture_and_the_same_again(daemon: Daemon, tmp_path: Path, ending: str):
     file = cats(tmp_path / "u.jsonl", 30)
