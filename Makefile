@@ -19,6 +19,9 @@ $(VENV)/.ready: pyproject.toml requirements-dev.lock
 
 setup: $(VENV)/.ready ## Make the environment in .venv.
 
+run: $(VENV)/.ready ## Start the daemon, play the bundled sample, show the table, serve (ARGS=--once to end).
+	@$(BIN)/galloon demo $(ARGS)
+
 test: $(VENV)/.ready ## Run all tests (ARGS="-k name" for some).
 	$(BIN)/python -m pytest -n auto $(ARGS)
 

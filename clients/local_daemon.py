@@ -34,9 +34,11 @@ IN_MEMORY = Path("/dev/shm")  # noqa: S108  # a folder of unguessable name is ma
 class LocalDaemon:
     """One `galloon serve` as a child of this process."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, listen: str = "127.0.0.1:0", http: str = "") -> None:
+        """Keeps everything in the folder, which may have served another one before."""
         self._log, self._ready = folder / "daemon.log", folder / "ready.json"
-        command = [sys.executable, "-m", "galloon", "serve", "--listen", "127.0.0.1:0", "--http", ""]
+        self._ready.unlink(missing_ok=True)
+        command = [sys.executable, "-m", "galloon", "serve", "--listen", listen, "--http", http]
         command += ["--data-dir", str(folder / "data"), "--ready-file", str(self._ready)]
         # Somebody's configuration of another daemon (TLS, tokens, limits) is not meant for this one.
         environment = {name: value for name, value in os.environ.items() if not name.startswith("GALLOON_")}
@@ -48,16 +50,16 @@ class LocalDaemon:
     @property
     def address(self) -> str:
         """host:port, once the daemon serves."""
-        deadline = time.monotonic() + START_S
-        while not self._ready.exists():
-            status = self._process.poll()
-            if status is not None:
-                raise Unreachable(f"the daemon for this run ended at once, with status {status}")
-            if time.monotonic() > deadline:
-                raise Unreachable(f"the daemon for this run did not start in {START_S:g} s")
-            time.sleep(POLL_S)
-        address: str = json.loads(self._ready.read_text(encoding="utf-8"))["grpc"]
-        return address
+        return self._ports()["grpc"]
+
+    @property
+    def http_address(self) -> str:
+        """The same of the page and the metrics; empty if they were not asked for."""
+        return self._ports()["http"]
+
+    def wait(self) -> int:
+        """Until it ends by itself; its exit status."""
+        return self._process.wait()
 
     def stop(self) -> None:
         """End it in order; a daemon that does not listen is killed, as nothing of it is needed any more."""
@@ -73,19 +75,39 @@ class LocalDaemon:
         lines = self._log.read_text(encoding="utf-8", errors="replace").splitlines()[-LOG_LINES:]
         return "".join(["; its log ends:", *(f"\n  {line}" for line in lines)]) if lines else ""
 
+    def _ports(self) -> dict[str, str]:
+        deadline = time.monotonic() + START_S
+        while not self._ready.exists():
+            status = self._process.poll()
+            if status is not None:
+                raise Unreachable(f"the daemon for this run ended at once, with status {status}")
+            if time.monotonic() > deadline:
+                raise Unreachable(f"the daemon for this run did not start in {START_S:g} s")
+            time.sleep(POLL_S)
+        ports: dict[str, str] = json.loads(self._ready.read_text(encoding="utf-8"))
+        return ports
+
+
+@contextmanager
+def stopped_after(daemon: LocalDaemon) -> Iterator[LocalDaemon]:
+    """Lives as long as the block. If it fails the block, the error carries the end of its log."""
+    try:
+        yield daemon
+    except (Unreachable, DaemonFailed, TimedOut) as error:
+        raise Unreachable(f"{error}{daemon.log_tail()}") from error
+    finally:
+        daemon.stop()
+
 
 @contextmanager
 def local_daemon() -> Iterator[LocalDaemon]:
-    """A daemon that lives as long as the block. If it fails the block, the error carries the end of its log."""
+    """A daemon that leaves nothing behind."""
     place = IN_MEMORY if os.access(IN_MEMORY, os.W_OK) else None
-    with tempfile.TemporaryDirectory(prefix="galloon-", dir=place) as folder:
-        daemon = LocalDaemon(Path(folder))
-        try:
-            yield daemon
-        except (Unreachable, DaemonFailed, TimedOut) as error:
-            raise Unreachable(f"{error}{daemon.log_tail()}") from error
-        finally:
-            daemon.stop()
+    with (
+        tempfile.TemporaryDirectory(prefix="galloon-", dir=place) as folder,
+        stopped_after(LocalDaemon(Path(folder))) as daemon,
+    ):
+        yield daemon
 
 
 @contextmanager

@@ -12,6 +12,11 @@ from galloon import __version__
 # name: (module, attribute, one line for --help)
 SUB_COMMANDS: dict[str, tuple[str, str, str]] = {
     "serve": ("galloon.daemon.serve", "serve", "Serve learners over gRPC; keep what they learn."),
+    "demo": (
+        "galloon.clients.first_run",
+        "demo",
+        "Start a daemon, play the bundled sample to it, and show what learning was worth.",
+    ),
     "combine": (
         "galloon.clients.combine",
         "combine",
