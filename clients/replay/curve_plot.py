@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 import click
 
 from galloon.clients.replay.curves import Curve, LearningCurves, learning_curves
+from galloon.clients.replay.names import GALLOON, VOTE
 from galloon.clients.replay.palette import colours
-from galloon.clients.replay.results import GALLOON, VOTE, Results
+from galloon.clients.replay.results import Results
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from galloon.clients.replay.results import GALLOON, UNIFORM, VOTE, Results
+from galloon.clients.replay.names import GALLOON, UNIFORM, VOTE
+from galloon.clients.replay.results import Results
 from galloon.learners.scoring.error_rate import ErrorCounts, as_table, total
 
 SHARE_OF_FILE = 10  # a rolling rate looks back over this part of the file ...

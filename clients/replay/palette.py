@@ -5,7 +5,7 @@ Colours of Okabe and Ito, which people who see few colours can tell apart; gallo
 
 from collections.abc import Sequence
 
-from galloon.clients.replay.results import GALLOON, UNIFORM, VOTE
+from galloon.clients.replay.names import GALLOON, UNIFORM, VOTE
 
 FIXED = {GALLOON: "#0072b2", VOTE: "#d55e00", UNIFORM: "#8a8a8a"}
 ENGINES = ("#009e73", "#cc79a7", "#b58900", "#56b4e9", "#7b61c9", "#8c6d46", "#c0504d", "#5f9ea0")

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from galloon.clients.replay.baselines import baselines
+from galloon.clients.replay.names import GALLOON, ORACLE, UNIFORM, VOTE
 from galloon.clients.replay.play import Played, Round
 from galloon.clients.system_scores import METRICS, SystemScores, difference, score_texts
 from galloon.learners.alignment.settings import Unit
@@ -11,8 +12,6 @@ from galloon.learners.scoring.bootstrap import Interval
 from galloon.learners.scoring.normalizers import normalizer as named
 from galloon.learners.spec import CombinerSpec
 from galloon.learners.utterance import Utterance
-
-GALLOON, VOTE, UNIFORM, ORACLE = "galloon", "vote", "uniform", "oracle_slot"
 
 
 @dataclass(frozen=True, slots=True)

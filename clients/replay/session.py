@@ -10,8 +10,8 @@ from galloon.clients.errors import NotFound, WrongUsage
 from galloon.clients.guest_learner import guest_learner
 from galloon.clients.learner_options import check_spec, spec_for
 from galloon.clients.replay.material import Material, same_experts
+from galloon.clients.replay.names import GALLOON
 from galloon.clients.replay.play import Played, play
-from galloon.clients.replay.results import GALLOON
 from galloon.learners.spec import CombinerSpec
 from galloon.learners.utterance import Utterance
 

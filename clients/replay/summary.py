@@ -10,7 +10,8 @@ from typing import Any
 
 from galloon.clients.explain import explanation_to_json
 from galloon.clients.replay.curves import fifths
-from galloon.clients.replay.results import GALLOON, Results
+from galloon.clients.replay.names import GALLOON
+from galloon.clients.replay.results import Results
 from galloon.clients.system_scores import SystemScores, difference_to_json, interval_to_json, rounded
 from galloon.learners.scoring.error_rate import total
 

@@ -3,7 +3,8 @@
 from rich.console import Console
 from rich.table import Table
 
-from galloon.clients.replay.results import GALLOON, Results
+from galloon.clients.replay.names import GALLOON
+from galloon.clients.replay.results import Results
 from galloon.clients.system_scores import METRICS, SystemScores
 from galloon.learners.alignment.settings import Unit
 from galloon.learners.scoring.bootstrap import Interval

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from galloon.clients.replay.curves import LearningCurves
-from galloon.clients.replay.results import GALLOON, VOTE
+from galloon.clients.replay.names import GALLOON, VOTE
 
 WIDTH, HEIGHT = 560, 300
 LEFT, RIGHT, TOP, BOTTOM = 34, 132, 12, 36

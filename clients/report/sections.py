@@ -5,7 +5,8 @@ from html import escape
 from typing import Any
 
 from galloon.clients.replay.curves import fifths
-from galloon.clients.replay.results import GALLOON, UNIFORM, VOTE, Results
+from galloon.clients.replay.names import GALLOON, UNIFORM, VOTE
+from galloon.clients.replay.results import Results
 from galloon.clients.system_scores import SystemScores
 from galloon.learners.scoring.bootstrap import Interval
 from galloon.learners.spec import ALGORITHMS

@@ -9,7 +9,11 @@ HEAVY = ("numba", "llvmlite", "pynini", "pywrapfst", "aiohttp", "prometheus_clie
 
 
 @pytest.mark.parametrize(
-    "module", ["client", "blocking", "learners_command", "top", "examples.asynchronous", "examples.blocking"]
+    "module",
+    [
+        *("client", "blocking", "learners_command", "top", "examples.asynchronous", "examples.blocking"),
+        *("replay.command", "score", "combine"),  # whose answer to a wrong option comes at once
+    ],
 )
 def test_importing_it_pulls_in_nothing_heavy(module: str):
     code = f"import sys, galloon.clients.{module}; print(*sys.modules)"

@@ -1,0 +1,6 @@
+"""What the systems of a replay are called in its results, beside the engines, which have names of their own."""
+
+GALLOON = "galloon"
+VOTE = "vote"
+UNIFORM = "uniform"
+ORACLE = "oracle_slot"
