@@ -95,7 +95,8 @@ def _check_journal(database: sqlite3.Connection, path: Path) -> Finding:
     for learner, seq, kind, body, found, covered in rows:
         expected = last[1] + 1 if last[0] == learner else covered + 1
         fault = "missing" if seq != expected else "damaged"
-        if seq != expected or found != checksum(learner, seq, kind, body):
+        intact = isinstance(body, bytes) and found == checksum(learner, seq, kind, body)
+        if seq != expected or not intact:
             return bad("journal", f"{path}: entry {expected} of learner {learner} is {fault}", ADVICE)
         entries, last = entries + 1, (learner, seq)
     text = f"{entries} entries to replay on the next start, all intact"
