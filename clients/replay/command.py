@@ -123,6 +123,8 @@ def replay(
     if explain is not None:
         round_ = results.round_of(explain)
         show_explanation(explain, round_.choice, results.played.opened.experts, console)
+        for what, value in results.played.statistics.extra.items():  # whatever the learner tells of itself
+            console.print(f"{what.replace('_', ' ')}: {value}", highlight=False)
     for what, path in (("report", report), ("curves", plot), ("learner", state)):
         if path is not None:
             console.print(f"{what}: {path}", highlight=False)
