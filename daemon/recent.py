@@ -4,6 +4,7 @@ Not state: nothing here is journaled, and nothing reads it back but the page. `R
 combiner made anyway, a few of them, more while somebody looks; `chose` and `learned` are called in the lane.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from galloon.learners.combiner import ChosenToken, Decision, Feedback, Lesson
@@ -17,7 +18,7 @@ KEPT_SLOTS = 2048  # of one learner altogether, so that a thousand learners of l
 class Shown:
     """One decision, and what became of it."""
 
-    tokens: tuple[ChosenToken, ...]
+    tokens: Sequence[ChosenToken]
     feedback: Feedback | None = None
     lesson: Lesson | None = None
 

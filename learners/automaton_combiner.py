@@ -26,7 +26,7 @@ from galloon.learners.combiner import (
 )
 from galloon.learners.errors import InvalidInput
 from galloon.learners.exp3_paths import Exp3Paths
-from galloon.learners.game import Game, Played
+from galloon.learners.game import Game, played_texts
 from galloon.learners.perturbed_leader import PerturbedLeader
 from galloon.learners.protocol import FloatArray, Memory
 from galloon.learners.spec import CombinerSpec
@@ -51,7 +51,7 @@ class AutomatonCombiner:
         if not isinstance(observation, NamedTokens):
             raise InvalidInput("this learner has an automaton of its own: send tokens by transition name")
         outputs = self._outputs(observation)
-        choice = self.game.choose(round_number)
+        (choice,) = self.game.choose(round_number)
         tokens = tuple(
             ChosenToken(outputs[edge], self.automaton.names[edge], float("nan"))
             for edge in choice.path.tolist()
@@ -66,7 +66,7 @@ class AutomatonCombiner:
         match feedback:
             case TrueText() | TrueTokens():
                 target = feedback.text.split() if isinstance(feedback, TrueText) else feedback.tokens
-                played = Played(remembered, json.loads(packed_outputs), target)
+                played = played_texts(remembered, json.loads(packed_outputs), target)
                 gain = self.game.learn_truth([played])
             case ShownGains(gains):
                 gain = self.game.learn_shown([remembered], gains)

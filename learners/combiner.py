@@ -7,9 +7,9 @@ observation and the round number; `learn` is the only state transition. So the h
 replay them in order, and arrive at the same bits.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, overload
 
 from galloon.learners.utterance import SlotNetwork, Utterance
 
@@ -47,11 +47,37 @@ class ChosenToken:
 
 
 @dataclass(frozen=True, slots=True)
+class ChosenTokens(Sequence[ChosenToken]):
+    """The slots of an answer as columns. Alternatives are looked up only for a slot that somebody looks at."""
+
+    texts: Sequence[str]
+    experts: Sequence[str]
+    probabilities: Sequence[float]
+    alternatives: Callable[[int], tuple[Alternative, ...]]
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    @overload
+    def __getitem__(self, slot: int) -> ChosenToken: ...
+    @overload
+    def __getitem__(self, slot: slice) -> Sequence[ChosenToken]: ...
+    def __getitem__(self, slot: int | slice) -> ChosenToken | Sequence[ChosenToken]:
+        if isinstance(slot, slice):
+            return [self[i] for i in range(*slot.indices(len(self)))]
+        if not 0 <= slot < len(self):
+            raise IndexError(slot)
+        return ChosenToken(
+            self.texts[slot], self.experts[slot], self.probabilities[slot], self.alternatives(slot)
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Decision:
     """The answer to one utterance. `memory` is opaque to the host, which gives it back with the feedback."""
 
     text: str
-    tokens: tuple[ChosenToken, ...]
+    tokens: Sequence[ChosenToken]
     log_probability: float
     memory: bytes
 
@@ -92,11 +118,7 @@ class Lesson:
     """What one feedback came to."""
 
     gain: float
-    # Where the truth is known: what each expert would have gained, and how many edits each text is away from it.
-    expert_gains: Mapping[str, float] = field(default_factory=dict)
-    target_length: int = 0  # true tokens
-    shown_errors: int = 0
-    expert_errors: Mapping[str, int] = field(default_factory=dict)
+    expert_gains: Mapping[str, float] = field(default_factory=dict)  # of each alone, where the truth is known
 
 
 @dataclass(frozen=True, slots=True)

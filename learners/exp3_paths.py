@@ -86,6 +86,9 @@ class Exp3Paths:
         numbers = uniforms(self.seed, round_number, self.graph.longest_path)
         return self._choice(trie.sample(*self._tree, self._tails, *self._ways, numbers))
 
+    def choose_many(self, first_round: int, count: int) -> list[Choice]:
+        return [self.choose(number) for number in range(first_round, first_round + count)]
+
     def choose_best(self) -> Choice:
         return self._choice(self._lightest())
 
@@ -95,7 +98,7 @@ class Exp3Paths:
     def learn_many(self, lessons: list[tuple[Memory, Feedback]]) -> None:
         """As one `learn` after the other; all feedback is checked before any of it changes the state."""
         for memory, _ in lessons:
-            check_memory(memory, self.graph.source_targets(), self.graph.state_count - 1, 1)
+            check_memory(memory, self.graph.is_path(memory.edges), 1)
         gains = [self._checked(feedback) for _, feedback in lessons]
         self._make_room(sum(memory.edges.size + 2 for memory, _ in lessons))
         first, target, eta, log_ways = self._ways

@@ -8,8 +8,9 @@ known, U a path's largest gain: better than Component Hedge when l < 4 n.
 import numpy as np
 
 from galloon.learners.automata.context import ContextAutomaton, Pushed
+from galloon.learners.automata.ensemble_context import EnsembleContext
 from galloon.learners.path_learner import Gains, PathLearner, check_bound
-from galloon.learners.protocol import FloatArray, IntArray, Setting
+from galloon.learners.protocol import Choice, FloatArray, IntArray, Memory, Setting
 from galloon.learners.tuning import Rate
 
 
@@ -33,6 +34,20 @@ class ExpandedHedge(PathLearner):
         rate = Rate(log_count(context.path_count), path_bound**2 / 8, horizon, learning_rate)
         super().__init__(context, edge_bound, rate, seed)
         self._pushed: Pushed | None = None
+
+    def choose_many(self, first_round: int, count: int) -> list[Choice]:
+        """On an ensemble in one compiled call: windows of one utterance are small and many."""
+        context = self.context
+        if not isinstance(context, EnsembleContext):
+            return super().choose_many(first_round, count)
+        law = self._law()
+        paths = context.sample_many(law.flows, self.seed, first_round, count)
+        logs = (self.learning_rate * self.scores[paths]).sum(axis=1) - law.log_total
+        nothing = np.empty(0)
+        return [
+            Choice(context.expert_path(edges), log, Memory(edges, nothing))
+            for edges, log in zip(paths, logs.tolist(), strict=True)
+        ]
 
     def marginals(self) -> FloatArray:
         return self._law().flows

@@ -39,11 +39,25 @@ from galloon.learners.spec import CombinerSpec
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """One round as the truth found it: what was remembered, each transition of A's token, the true tokens."""
+    """One round as the truth found it: what was remembered, each transition of A's token, the true tokens.
+
+    Tokens are indices of the vocabulary; index 0 is null.
+    """
 
     memory: Memory
-    outputs: Sequence[str]
-    target: Sequence[str]
+    outputs: IntArray
+    target: IntArray
+    vocabulary: Sequence[str]
+
+
+def played_texts(memory: Memory, outputs: Sequence[str], target: Sequence[str]) -> Played:
+    """A round whose tokens are texts."""
+    ids = {"": 0}
+    shown, true = (
+        np.array([ids.setdefault(token, len(ids)) for token in tokens], dtype=np.int32)
+        for tokens in (outputs, target)
+    )
+    return Played(memory, shown, true, tuple(ids))
 
 
 class Game:
@@ -80,9 +94,11 @@ class Game:
             self.context = fitting_context(spec.algorithm, expert, self.gain.reach, transition_budget)
         self.ledger = Ledger(self.context)
 
-    def choose(self, number: int) -> Choice:
-        """A path for the round of this number: drawn, or the most probable one, as the spec decides."""
-        return self.learner.choose_best() if self._decide_best else self.learner.choose(number)
+    def choose(self, first_round: int, count: int = 1) -> list[Choice]:
+        """Paths for so many rounds: drawn, or the most probable one, as the spec decides."""
+        if self._decide_best:
+            return [self.learner.choose_best()] * count
+        return self.learner.choose_many(first_round, count)
 
     def path_of(self, memory: Memory) -> IntArray:
         """The path of A that was chosen."""
@@ -104,10 +120,16 @@ class Game:
             edges = self._valued_edges(played.memory)
             values = gains = None
             if wants_all:
-                values = self.gain.edge_gains(self.context, played.outputs, played.target)
+                values = self.gain.numbered_edge_gains(
+                    self.context, played.outputs, played.target, played.vocabulary
+                )
                 gains = values[edges]
             else:
-                gains = self.gain.path_gains(self.context, played.outputs, played.target, edges)
+                outputs, target = (
+                    [played.vocabulary[token] for token in tokens.tolist()]
+                    for tokens in (played.outputs, played.target)
+                )
+                gains = self.gain.path_gains(self.context, outputs, target, edges)
             shown.append(float(gains.sum()))
             everything.append(values)
             feedback.append(self._revealed(values, gains))

@@ -66,6 +66,10 @@ class PathLearner(ABC):
         edges = self._draw(round_number)
         return Choice(self.context.expert_path(edges), self._log_probability(edges), self._memory(edges))
 
+    def choose_many(self, first_round: int, count: int) -> list[Choice]:
+        """As `choose` for so many rounds."""
+        return [self.choose(number) for number in range(first_round, first_round + count)]
+
     def choose_best(self) -> Choice:
         edges = self._most_probable()
         return Choice(self.context.expert_path(edges), self._log_probability(edges), self._memory(edges))
@@ -77,9 +81,9 @@ class PathLearner(ABC):
         """As one `learn` after the other, but the law is brought up to date once, at the end."""
         if not lessons:
             return
-        ends = self.context.source_targets()
         for memory, _ in lessons:
-            check_memory(memory, ends, self.context.state_count - 1, self._number_count(memory.edges.size))
+            edges = memory.edges
+            check_memory(memory, self.context.is_path(edges), self._number_count(edges.size))
         gains = [self._increment(memory, self._checked(memory, feedback)) for memory, feedback in lessons]
         for gain in gains:  # all were good: now, and only now, the state changes
             if gain.edges is None:

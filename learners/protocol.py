@@ -51,19 +51,10 @@ class Memory:
         return cls(edges, numbers.astype(np.float64))
 
 
-def check_memory(memory: Memory, ends: tuple[IntArray, IntArray], sink: int, number_count: int) -> None:
+def check_memory(memory: Memory, is_path: bool, number_count: int) -> None:
     """Refuse a memory that no choice on this automaton can have left: it may come from an imported state."""
-    edges, numbers = memory.edges, memory.numbers
-    sources, targets = ends
-    inside = edges.size > 0 and edges.min() >= 0 and edges.max() < sources.size
-    if not (
-        inside
-        and sources[edges[0]] == 0
-        and np.array_equal(targets[edges[:-1]], sources[edges[1:]])
-        and targets[edges[-1]] == sink
-        and numbers.size == number_count
-        and np.isfinite(numbers).all()
-    ):
+    numbers = memory.numbers
+    if not (is_path and numbers.size == number_count and (not number_count or np.isfinite(numbers).all())):
         raise DamagedState("the memory of this round is not one of this learner's: it is damaged or foreign")
 
 
@@ -124,6 +115,10 @@ class Learner(Protocol):
 
     def choose(self, round_number: int) -> Choice:
         """Draw a path for this round."""
+        ...
+
+    def choose_many(self, first_round: int, count: int) -> list[Choice]:
+        """As `choose` for so many rounds, one after the other."""
         ...
 
     def choose_best(self) -> Choice:

@@ -13,7 +13,7 @@ from galloon.learners.automata.ensemble_context import EnsembleContext
 from galloon.learners.automata.expert import Ensemble
 from galloon.learners.errors import InvalidInput
 from galloon.learners.exp3_paths import NODE_BUDGET, Exp3Paths
-from galloon.learners.game import Game, Played
+from galloon.learners.game import Game, played_texts
 from galloon.learners.guarantee import regret_bound
 from galloon.learners.opponents import OPPONENTS, TRUST_NEEDED, Table
 from galloon.learners.perturbed_leader import PerturbedLeader
@@ -70,13 +70,13 @@ def simulate(
         deal = OPPONENTS[opponent](table, random, number, trust)
         outputs = [str(token) for token in deal.outputs.ravel().tolist()]
         target = [str(token) for token in deal.target.tolist()]
-        choice = game.choose(number)
+        (choice,) = game.choose(number)
         gains = game.gain.edge_gains(context, outputs, target)
         flows = _flows(game)
         total += gains
         shown[number] = gains[context.context_path(choice.path)].sum()
         gained += float(flows @ gains) if flows is not None else shown[number]
-        game.learn_truth([Played(choice.memory, outputs, target)])
+        game.learn_truth([played_texts(choice.memory, outputs, target)])
         deals.append((outputs, target))
         if len(regret) < looks.size and number + 1 == looks[len(regret)]:
             regret.append(context.best_path(total)[1] - gained)

@@ -11,13 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from rapidfuzz.distance import Levenshtein
 
 from galloon.learners import state
 from galloon.learners.alignment import AlignedTarget, Unit, align, align_target, derive, slot_text
 from galloon.learners.combiner import (
     Alternative,
-    ChosenToken,
+    ChosenTokens,
     Decision,
     Feedback,
     Lesson,
@@ -87,7 +86,7 @@ class TextCombiner:
         tokens = self._chosen_tokens(played)
         probabilities = played.played.probabilities[np.arange(len(tokens)), played.played.shown]
         return Decision(
-            text=slot_text([token.text for token in tokens], self._unit),
+            text=slot_text(list(tokens.texts), self._unit),
             tokens=tokens,
             log_probability=float(np.log(probabilities).sum()),
             memory=played.to_bytes(),
@@ -202,17 +201,20 @@ class TextCombiner:
         numbers = np.array(list(label_hashes(labels)), dtype=np.uint64)
         return SlotView(tokens, len(self.experts), numbers, predicted)
 
-    def _chosen_tokens(self, played: TextRound) -> tuple[ChosenToken, ...]:
-        tokens, shown = played.tokens, played.shown
+    def _chosen_tokens(self, played: TextRound) -> ChosenTokens:
+        """The answer's slots. A token is said to come from the most trusted engine that offers it."""
         trust, vocabulary = played.played.probabilities, played.network.vocabulary
-        agreed = (tokens == tokens[:, :1]).all(axis=1).tolist()
-        leaders = trust[:, : len(self.experts)].argmax(axis=1).tolist()
-        rows = zip(agreed, leaders, shown.tolist(), tokens.tolist(), trust.tolist(), strict=True)
-        return tuple(
-            ChosenToken(vocabulary[token], self.experts[leader], 1.0)
-            if alone
-            else _chosen_token(self.all_experts, len(self.experts), vocabulary, row, token, chances)
-            for alone, leader, token, row, chances in rows
+        shown = played.shown
+        same = played.tokens == shown[:, None]
+        engines = len(self.experts)
+        givers = np.where(same[:, :engines], trust[:, :engines], -1.0).argmax(axis=1)
+        return ChosenTokens(
+            [vocabulary[token] for token in shown.tolist()],
+            [self.experts[giver] for giver in givers.tolist()],
+            (same * trust).sum(axis=1).tolist(),
+            lambda slot: _alternatives(
+                self.all_experts, vocabulary, played.tokens[slot], int(shown[slot]), trust[slot]
+            ),
         )
 
     # Learning.
@@ -246,7 +248,10 @@ class TextCombiner:
         expected = float((played.played.probabilities * gains).sum()) if drawn else float(shown_gains.sum())
         self._enter(float(shown_gains.sum()), expected)
         self._rounds_where_known += 1
-        return self._lesson(tokens, shown, gains, truth)
+        return Lesson(
+            float(shown_gains.sum()),
+            dict(zip(self.all_experts, gains.sum(axis=0).tolist(), strict=True)),
+        )
 
     def _learn_shown(self, played: TextRound, gains: NDArray[np.float64]) -> Lesson:
         if self._setting is Setting.FULL:
@@ -300,49 +305,24 @@ class TextCombiner:
         self._gain += gain
         self._expected_gain += expected
 
-    def _lesson(
-        self,
-        tokens: NDArray[np.int32],
-        shown: NDArray[np.int32],
-        gains: NDArray[np.float64],
-        truth: AlignedTarget,
-    ) -> Lesson:
-        true_tokens = truth.tokens[truth.tokens != 0].tolist()
-        columns = tokens.T.tolist()
-        errors = [_edits(true_tokens, column) + truth.unreachable for column in columns]
-        return Lesson(
-            float((shown == truth.tokens).sum()),
-            dict(zip(self.all_experts, gains.sum(axis=0).tolist(), strict=True)),
-            truth.length,
-            _edits(true_tokens, shown.tolist()) + truth.unreachable,
-            dict(zip(self.all_experts, errors, strict=True)),
-        )
 
-
-def _edits(true_tokens: list[int], column: list[int]) -> int:
-    return Levenshtein.distance(true_tokens, [token for token in column if token])
-
-
-def _chosen_token(
+def _alternatives(
     names: Sequence[str],
-    engines: int,
     vocabulary: Sequence[str],
-    row: list[int],
-    token: int,
-    trust: list[float],
-) -> ChosenToken:
-    """A slot's answer. The token is said to come from the most trusted engine that offers it."""
-    offers: dict[int, list[int]] = {}
-    for j, offered in enumerate(row):
-        offers.setdefault(offered, []).append(j)
-    giver = max((j for j in offers[token] if j < engines), key=lambda j: trust[j])
+    offers: NDArray[np.int32],
+    shown: int,
+    trust: NDArray[np.float64],
+) -> tuple[Alternative, ...]:
+    """What else was on offer in a slot, most probable first."""
+    members: dict[int, list[int]] = {}
+    for j, token in enumerate(offers.tolist()):
+        if token != shown:
+            members.setdefault(token, []).append(j)
     others = [
-        Alternative(vocabulary[other], tuple(names[j] for j in members), sum(trust[j] for j in members))
-        for other, members in offers.items()
-        if other != token
+        Alternative(vocabulary[token], tuple(names[j] for j in who), float(sum(trust[j] for j in who)))
+        for token, who in members.items()
     ]
-    others.sort(key=lambda other: (-other.probability, other.text))
-    return ChosenToken(vocabulary[token], names[giver], sum(trust[j] for j in offers[token]), tuple(others))
+    return tuple(sorted(others, key=lambda other: (-other.probability, other.text)))
 
 
 def _priors(experts: tuple[str, ...]) -> NDArray[np.float64]:

@@ -9,9 +9,9 @@ slots; the last one is filled up with slots that gain nothing. One utterance, fo
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
-from rapidfuzz.distance import Levenshtein
 
 from galloon.learners import blobs, state
 from galloon.learners.alignment import Unit, align, align_target, derive, slot_text
@@ -19,7 +19,7 @@ from galloon.learners.automata.ensemble_context import EnsembleContext
 from galloon.learners.automata.expert import Ensemble
 from galloon.learners.combiner import (
     Alternative,
-    ChosenToken,
+    ChosenTokens,
     Decision,
     Feedback,
     Lesson,
@@ -52,6 +52,14 @@ class _Round:
     windows: list[Memory]
 
 
+@dataclass(frozen=True, slots=True)
+class _Truth:
+    """The truth of each slot; its vocabulary begins with the network's."""
+
+    tokens: IntArray
+    vocabulary: tuple[str, ...]
+
+
 class WindowCombiner:
     """Windows of an ensemble, learned by one path learner."""
 
@@ -69,11 +77,13 @@ class WindowCombiner:
     def choose(self, observation: Observation, round_number: int) -> Decision:
         network = self._network(observation)
         count = -(-network.slot_count // self.spec.window)
-        choices = [self.game.choose(round_number * MOST_SLOTS + w) for w in range(count)]
+        choices = self.game.choose(round_number * MOST_SLOTS, count)
         experts = self._experts_of([choice.path for choice in choices], network.slot_count)
+        chosen = network.tokens[np.arange(experts.size), experts]
+        texts = [network.vocabulary[token] for token in chosen.tolist()]
         return Decision(
-            text=slot_text(_texts(network, experts), self._unit),
-            tokens=self._tokens(network, experts),
+            text=slot_text(texts, self._unit),
+            tokens=self._tokens(network, experts, chosen, texts),
             log_probability=float(sum(choice.log_probability for choice in choices)),
             memory=_to_bytes(_Round(network, [choice.memory for choice in choices])),
         )
@@ -83,9 +93,9 @@ class WindowCombiner:
         match feedback:
             case TrueText() | TrueTokens():
                 truth = self._truth(played.network, feedback)
-                windows = [self._window(played, truth, w) for w in range(len(played.windows))]
-                gain = self.game.learn_truth(windows)
-                lesson = self._lesson(played, truth, gain)
+                gain = self.game.learn_truth(self._windows(played, truth))
+                matches = (played.network.tokens == truth.tokens[:, None]).sum(axis=0, dtype=np.float64)
+                lesson = Lesson(gain, dict(zip(self._all_experts, matches.tolist(), strict=True)))
             case ShownGains(gains):
                 lesson = Lesson(self.game.learn_shown(played.windows, gains))
             case Score(value):
@@ -137,39 +147,28 @@ class WindowCombiner:
             return np.empty(0, dtype=np.int32)
         return np.concatenate(paths)[:slots] % len(self._all_experts)
 
-    def _tokens(self, network: SlotNetwork, experts: IntArray) -> tuple[ChosenToken, ...]:
-        slots = np.arange(experts.size)
-        offers = self._offer_probabilities()[slots % self.spec.window]
-        offer_rows, token_rows = offers.tolist(), network.tokens.tolist()
-        chosen = network.tokens[slots, experts]
-        same = network.tokens == chosen[:, None]
-        mass = np.where(same, offers, 0.0).sum(axis=1).tolist()
-        unanimous = same.all(axis=1).tolist()
-        names, vocabulary = self._all_experts, network.vocabulary
-        return tuple(
-            ChosenToken(
-                vocabulary[token],
-                names[expert],
-                mass[slot],
-                ()
-                if unanimous[slot]
-                else self._alternatives(vocabulary, offer_rows[slot], token_rows[slot], token),
-            )
-            for slot, (token, expert) in enumerate(zip(chosen.tolist(), experts.tolist(), strict=True))
-        )
+    def _tokens(
+        self, network: SlotNetwork, experts: IntArray, chosen: IntArray, texts: list[str]
+    ) -> ChosenTokens:
+        offers = self._offer_probabilities()[np.arange(experts.size) % self.spec.window]
+        mass = np.where(network.tokens == chosen[:, None], offers, 0.0).sum(axis=1)
+        names = [self._all_experts[expert] for expert in experts.tolist()]
+        found = partial(self._alternatives, network, offers, chosen)
+        return ChosenTokens(texts, names, mass.tolist(), found)
 
     def _alternatives(
-        self, vocabulary: Sequence[str], offers: list[float], tokens: list[int], chosen: int
+        self, network: SlotNetwork, offers: FloatArray, chosen: IntArray, slot: int
     ) -> tuple[Alternative, ...]:
         """What else was on offer in a slot, most probable first."""
         supporters: dict[int, tuple[list[str], list[float]]] = {}
-        for name, probability, token in zip(self._all_experts, offers, tokens, strict=True):
-            if token != chosen:
+        rows = (self._all_experts, offers[slot].tolist(), network.tokens[slot].tolist())
+        for name, probability, token in zip(*rows, strict=True):
+            if token != chosen[slot]:
                 names, probabilities = supporters.setdefault(token, ([], []))
                 names.append(name)
                 probabilities.append(probability)
         found = [
-            Alternative(vocabulary[token], tuple(names), sum(probabilities))
+            Alternative(network.vocabulary[token], tuple(names), sum(probabilities))
             for token, (names, probabilities) in supporters.items()
         ]
         return tuple(sorted(found, key=lambda alternative: (-alternative.probability, alternative.text)))
@@ -187,52 +186,34 @@ class WindowCombiner:
 
     # Learning.
 
-    def _truth(self, network: SlotNetwork, feedback: TrueText | TrueTokens) -> tuple[str, ...]:
-        """The true token of each slot."""
+    def _truth(self, network: SlotNetwork, feedback: TrueText | TrueTokens) -> _Truth:
+        """The true token of each slot, as an index of the network's vocabulary or of what comes after it."""
         if isinstance(feedback, TrueText):
-            return align_target(network, feedback.text, self._unit, self.spec.normalizer).texts
+            aligned = align_target(network, feedback.text, self._unit, self.spec.normalizer)
+            return _Truth(aligned.tokens, aligned.vocabulary)
         if len(feedback.tokens) != network.slot_count:
             raise InvalidInput(
                 f"{len(feedback.tokens)} true tokens for {network.slot_count} slots: send one a slot, "
                 "empty for null, or send the text"
             )
-        return feedback.tokens
+        ids = {text: token for token, text in enumerate(network.vocabulary)}
+        tokens = [ids.setdefault(text, len(ids)) for text in feedback.tokens]
+        return _Truth(np.array(tokens, dtype=np.int32), tuple(ids))
 
-    def _window(self, played: _Round, truth: Sequence[str], w: int) -> Played:
-        """Window w: what the experts offered, in the order of A's transitions, and what was true."""
-        network = played.network
-        first, last = w * self.spec.window, min((w + 1) * self.spec.window, network.slot_count)
-        missing = self.spec.window - (last - first)
-        outputs = [network.vocabulary[token] for token in network.tokens[first:last].ravel().tolist()]
-        outputs += [FILL_SHOWN] * (missing * len(self._all_experts))
-        return Played(played.windows[w], outputs, [*truth[first:last], *[FILL_TRUE] * missing])
-
-    def _lesson(self, played: _Round, truth: Sequence[str], gain: float) -> Lesson:
-        """What was gained, beside the slots each expert got right, and the edit distances."""
-        network = played.network
-        known = {text: token for token, text in enumerate(network.vocabulary)}
-        wanted = np.array([known.get(text, -1) for text in truth], dtype=np.int32)
-        matches = (network.tokens == wanted[:, None]).sum(axis=0).tolist()
-        paths = [self.game.path_of(window) for window in played.windows]
-        shown = [text for text in _texts(network, self._experts_of(paths, network.slot_count)) if text]
-        true_tokens = [text for text in truth if text]
-        columns = network.tokens.T.tolist()
-        return Lesson(
-            gain,
-            dict(zip(network.experts, map(float, matches), strict=True)),
-            len(true_tokens),
-            Levenshtein.distance(true_tokens, shown),
-            {
-                name: Levenshtein.distance(true_tokens, [network.vocabulary[t] for t in column if t])
-                for name, column in zip(network.experts, columns, strict=True)
-            },
-        )
-
-
-def _texts(network: SlotNetwork, experts: IntArray) -> list[str]:
-    """The token that each slot's chosen expert offers."""
-    chosen = network.tokens[np.arange(experts.size), experts]
-    return [network.vocabulary[token] for token in chosen.tolist()]
+    def _windows(self, played: _Round, truth: _Truth) -> list[Played]:
+        """Each window: what the experts offered, in the order of A's transitions, and what was true."""
+        size, experts, slots = self.spec.window, len(self._all_experts), played.network.slot_count
+        whole = len(played.windows) * size
+        # The last window is filled up with tokens that match nothing.
+        vocabulary = (*truth.vocabulary, FILL_SHOWN, FILL_TRUE)
+        outputs = np.full((whole, experts), len(vocabulary) - 2, dtype=np.int32)
+        outputs[:slots] = played.network.tokens
+        target = np.full(whole, len(vocabulary) - 1, dtype=np.int32)
+        target[:slots] = truth.tokens
+        return [
+            Played(memory, outputs[first : first + size].ravel(), target[first : first + size], vocabulary)
+            for memory, first in zip(played.windows, range(0, whole, size), strict=True)
+        ]
 
 
 def _only_window(played: _Round) -> Memory:

@@ -10,7 +10,7 @@ from typing import Any
 from google.protobuf.struct_pb2 import Struct
 
 from galloon.daemon.errors import CODES, LimitPassed, Refused
-from galloon.learners.combiner import Decision, Lesson, Statistics
+from galloon.learners.combiner import ChosenTokens, Decision, Lesson, Statistics
 from galloon.v1 import combine_pb2 as wire
 from galloon.v1 import learners_pb2 as learners_wire
 
@@ -19,13 +19,21 @@ def choice(
     decision: Decision, utterance_id: str, round_number: int, lessons: int, alternatives: bool
 ) -> bytes:
     tokens = decision.tokens
+    if isinstance(tokens, ChosenTokens):
+        columns = (tokens.texts, tokens.experts, tokens.probabilities)
+    else:
+        columns = (
+            [token.text for token in tokens],
+            [token.expert for token in tokens],
+            [token.probability for token in tokens],
+        )
     answer = wire.Choice(
         id=utterance_id,
         round=round_number,
         text=decision.text,
-        tokens=[token.text for token in tokens],
-        experts=[token.expert for token in tokens],
-        probabilities=[token.probability for token in tokens],
+        tokens=columns[0],
+        experts=columns[1],
+        probabilities=columns[2],
         log_probability=decision.log_probability,
         lessons=lessons,
     )

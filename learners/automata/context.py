@@ -84,6 +84,10 @@ class ContextAutomaton(Protocol):
         """The path of A for a path of A'."""
         ...
 
+    def is_path(self, edges: IntArray) -> bool:
+        """Whether these are the transitions of a path of A', in order."""
+        ...
+
     def window(self, edge: int) -> tuple[int, ...]:
         """The transitions of A that this transition of A' remembers, oldest first."""
         ...

@@ -89,6 +89,16 @@ class EnsembleContext:
         )
         return path
 
+    def is_path(self, edges: IntArray) -> bool:
+        return bool(layered.is_path(edges, self.offsets, self.sources, self.drops))
+
+    def sample_many(self, flows: FloatArray, seed: int, first_round: int, count: int) -> IntArray:
+        """The paths that `sample` would draw in so many rounds [count, K], in one call."""
+        paths: IntArray = layered.sample_many(
+            flows, self.offsets, self.sources, self.drops, np.uint64(seed), np.uint64(first_round), count
+        )
+        return paths
+
     def window(self, edge: int) -> tuple[int, ...]:
         r = self.expert.experts
         layer = int(np.searchsorted(self.offsets, edge, side="right")) - 1

@@ -155,6 +155,9 @@ class GraphContext:
         emitted = [self.windows[e, self.reach.span - self.emits[e] :] for e in edges]
         return np.concatenate([*emitted, np.empty(0, dtype=np.int32)]).astype(np.int32)
 
+    def is_path(self, edges: IntArray) -> bool:
+        return bool(graph.is_path(edges, self.sources, self.targets, self.state_count - 1))
+
     def window(self, edge: int) -> tuple[int, ...]:
         return tuple(int(e) for e in self.windows[edge] if e >= 0)
 

@@ -43,6 +43,12 @@ class ArbitraryGain:
         del context, outputs, target
         _refuse("be split over transitions")
 
+    def numbered_edge_gains(
+        self, context: ContextAutomaton, outputs: IntArray, target: IntArray, vocabulary: Sequence[str]
+    ) -> FloatArray:
+        del context, outputs, target, vocabulary
+        _refuse("be split over transitions")
+
     def path_gains(
         self, context: ContextAutomaton, outputs: Outputs, target: Sequence[str], edges: IntArray
     ) -> FloatArray:

@@ -23,7 +23,13 @@ from galloon.learners.gains.occurrences import (
     occurrence_bound,
     placements,
 )
-from galloon.learners.gains.pattern_trie import NULL_TOKEN, PatternTrie, trie_of_patterns, trie_of_target
+from galloon.learners.gains.pattern_trie import (
+    NULL_TOKEN,
+    PatternTrie,
+    trie_of_numbers,
+    trie_of_patterns,
+    trie_of_target,
+)
 from galloon.learners.protocol import FloatArray, IntArray
 
 PLACEMENT_BUDGET = 1_000  # occurrences that can end at one token: the cost of one transition's gain
@@ -91,6 +97,29 @@ class CountGain:
                 by_slot, reach.shortest, reach.span, self._powers, built.transition_count
             )
         return trie.window_gains(built.windows, offers, self._powers)
+
+    def numbered_edge_gains(
+        self, context: ContextAutomaton, outputs: IntArray, target: IntArray, vocabulary: Sequence[str]
+    ) -> FloatArray:
+        if self.weights is not None or not isinstance(context, EnsembleContext):
+            return self.edge_gains(
+                context, [vocabulary[t] for t in outputs.tolist()], [vocabulary[t] for t in target.tolist()]
+            )
+        # Every n-gram counts: indices tell tokens apart as well as texts do.
+        check_reach(self, context)
+        trie = trie_of_numbers(
+            target + np.int32(1),
+            len(vocabulary) + 1,
+            self.lengths,
+            self._powers,
+            1,
+            count_nulls=self.count_nulls,
+        )
+        by_slot = (outputs + np.int32(1)).reshape(context.expert.slots, context.expert.experts)
+        reach = context.reach
+        return trie.ensemble_gains(
+            by_slot, reach.shortest, reach.span, self._powers, context.transition_count
+        )
 
     def path_gains(
         self, context: ContextAutomaton, outputs: Outputs, target: Sequence[str], edges: IntArray

@@ -42,6 +42,12 @@ class Gain(Protocol):
         """The gain of every transition of A' [M]. outputs[e] is the token of transition e of A."""
         ...
 
+    def numbered_edge_gains(
+        self, context: ContextAutomaton, outputs: IntArray, target: IntArray, vocabulary: Sequence[str]
+    ) -> FloatArray:
+        """As `edge_gains`, with tokens as indices of a vocabulary; index 0 is null. The way of many rounds."""
+        ...
+
     def path_gains(
         self, context: ContextAutomaton, outputs: Outputs, target: Sequence[str], edges: IntArray
     ) -> FloatArray:

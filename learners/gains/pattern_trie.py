@@ -24,6 +24,7 @@ class PatternTrie:
     """Patterns, backwards, with the worth of one undiscounted occurrence of each (see `kernels.gains`)."""
 
     numbers: Mapping[str, int]
+    symbol_count: int
     keys: NDArray[np.int64]
     children: IntArray
     depth: IntArray
@@ -67,7 +68,7 @@ class PatternTrie:
 
     @property
     def _walked(self) -> tuple[int, NDArray[np.int64], IntArray, IntArray, NDArray[np.bool_]]:
-        return len(self.numbers) + 1, self.keys, self.children, self.depth, self.leaf
+        return self.symbol_count, self.keys, self.children, self.depth, self.leaf
 
 
 def trie_of_target(
@@ -76,17 +77,29 @@ def trie_of_target(
     """Every pattern of these lengths in the target, worth its discounted count there."""
     numbers = {token: number for number, token in enumerate(dict.fromkeys(target), start=1)}
     sequence = np.array([numbers[token] for token in target], dtype=np.int32)
-    deepest = max(lengths)
     null = numbers.get(NULL_TOKEN, -1)
-    keys, children, depth, counts, silent = kernel.grow_trie(
-        sequence, len(numbers) + 1, deepest, powers, null
-    )
+    trie = trie_of_numbers(sequence, len(numbers) + 1, lengths, powers, null, count_nulls=count_nulls)
+    return replace(trie, numbers=numbers)
+
+
+def trie_of_numbers(
+    sequence: IntArray,
+    symbols: int,
+    lengths: Sequence[int],
+    powers: FloatArray,
+    null: int,
+    *,
+    count_nulls: bool,
+) -> PatternTrie:
+    """The same for a target of numbers from 1 on, below `symbols`."""
+    deepest = max(lengths)
+    keys, children, depth, counts, silent = kernel.grow_trie(sequence, symbols, deepest, powers, null)
     counts_at = np.zeros(deepest + 1)
     counts_at[list(lengths)] = 1.0
     counts *= counts_at[depth]
     if not count_nulls:
         counts[silent] = 0.0
-    return PatternTrie(numbers, keys, children, depth, depth == deepest, counts)
+    return PatternTrie({}, symbols, keys, children, depth, depth == deepest, counts)
 
 
 def trie_of_patterns(weights: Mapping[Pattern, float]) -> PatternTrie:
@@ -119,6 +132,7 @@ def trie_of_patterns(weights: Mapping[Pattern, float]) -> PatternTrie:
     )
     return PatternTrie(
         numbers,
+        symbols,
         keys,
         children,
         np.array(depth, dtype=np.int32),

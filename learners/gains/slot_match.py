@@ -56,6 +56,18 @@ class SlotMatch:
         newest = built.windows[:, -1]
         return np.where(newest >= 0, match[newest], 0.0)
 
+    def numbered_edge_gains(
+        self, context: ContextAutomaton, outputs: IntArray, target: IntArray, vocabulary: Sequence[str]
+    ) -> FloatArray:
+        if not isinstance(context, EnsembleContext):
+            return self.edge_gains(
+                context, [vocabulary[t] for t in outputs.tolist()], [vocabulary[t] for t in target.tolist()]
+            )
+        _check_target(context, target)
+        same = outputs.reshape(context.expert.slots, -1) == target[:, None]
+        match: FloatArray = same.ravel().astype(np.float64)
+        return match if context.reach.span == 1 else match[context.newest()]
+
     def path_gains(
         self, context: ContextAutomaton, outputs: Outputs, target: Sequence[str], edges: IntArray
     ) -> FloatArray:
@@ -78,7 +90,7 @@ class SlotMatch:
         return {"kind": "slot_match"}
 
 
-def _check_target(context: EnsembleContext | GraphContext, target: Sequence[str]) -> None:
+def _check_target(context: EnsembleContext | GraphContext, target: Sequence[str] | IntArray) -> None:
     if len(target) != context.expert.longest_path:
         raise InvalidInput(
             f"the target has {len(target)} tokens for {context.expert.longest_path} slots: slot match needs "

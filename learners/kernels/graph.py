@@ -119,6 +119,17 @@ def best_path(values, first, target):
     return path[:length], onward[0]
 
 
+@njit(cache=True, nogil=True)
+def is_path(edges, source, target, sink):
+    """Whether these are the transitions of a path, in order."""
+    state = 0
+    for i in range(edges.size):
+        if not (0 <= edges[i] < source.size and source[edges[i]] == state):
+            return False
+        state = target[edges[i]]
+    return state == sink
+
+
 def warm_up() -> None:
     first = np.array([0, 2, 3, 3], dtype=np.int64)
     source = np.array([0, 0, 1], dtype=np.int32)
@@ -133,3 +144,4 @@ def warm_up() -> None:
     flows(w, d, first, target, q)
     sample(q, first, target, np.zeros(3))
     best_path(w, first, target)
+    is_path(entering[:1], source, target, 2)

@@ -44,6 +44,6 @@ def bound_partial(contexts: int, prior: float, last_rate: float, penalties: floa
     return log(max(1, contexts) / prior) / last_rate + penalties
 
 
-def partial_rate(experts: int, levels: int, weight: float) -> float:
-    """The rate that balances both parts of the bound; weight: the sum of N_t x different offers, so far."""
-    return min(1.0, sqrt(log(max(2, experts) * levels) / (1 + weight)))
+def partial_rate(experts: int, levels: int, spread: float) -> float:
+    """The rate that balances both parts of the bound, as far as is known; spread: the sum of N_t Q_t so far."""
+    return min(1.0, sqrt(log(max(2, experts) * levels) / (1 + spread)))

@@ -114,29 +114,26 @@ class Books:
     slots: int = 0  # sum of N
     squares: float = 0.0  # sum of N**2
     most: int = 0  # largest N
-    weight: float = 0.0  # sum of N x different offers in those slots
-    penalties: float = 0.0
+    spread: float = 0.0  # sum of N x variance of the estimated losses
+    penalties: float = 0.0  # sum of rate x N x variance
 
-    def with_round(self, tokens: NDArray[np.int32], penalty: float) -> "Books":
-        ordered = np.sort(tokens, axis=1)
-        offers = 1 + (ordered[:, 1:] != ordered[:, :-1]).sum(axis=1)
-        slots = int((offers > 1).sum())
+    def with_round(self, slots: int, spread: float, penalty: float) -> "Books":
         return Books(
             self.slots + slots,
             self.squares + slots**2,
             max(self.most, slots),
-            self.weight + slots * int(offers[offers > 1].sum()),
+            self.spread + spread,
             self.penalties + penalty,
         )
 
     def meta(self) -> dict[str, Any]:
-        numbers = (self.squares.hex(), self.weight.hex(), self.penalties.hex())
+        numbers = (self.squares.hex(), self.spread.hex(), self.penalties.hex())
         return {"slots": self.slots, "most": self.most, "sums": list(numbers)}
 
     @classmethod
     def from_meta(cls, meta: Mapping[str, Any]) -> "Books":
-        squares, weight, penalties = (float.fromhex(number) for number in meta["sums"])
-        return cls(int(meta["slots"]), squares, int(meta["most"]), weight, penalties)
+        squares, spread, penalties = (float.fromhex(number) for number in meta["sums"])
+        return cls(int(meta["slots"]), squares, int(meta["most"]), spread, penalties)
 
 
 class TiedLearner:
@@ -194,19 +191,20 @@ class TiedLearner:
             case FullFeedback(gains) if self.setting is Setting.FULL:
                 _in_range(gains)
                 learn_gains(self._contexts, seen, memory.probabilities, gains.reshape(slots, experts))
-                penalty = 0.0
+                spread = 0.0
             case SemiBanditFeedback(gains) if self.setting is Setting.SEMI_BANDIT:
                 _in_range(gains)
                 losses = shown_losses(view.tokens, memory.shown, memory.divisors, gains)
-                penalty = self._learn_losses(memory, seen, losses)
+                spread = self._learn_losses(memory, seen, losses)
             case BanditFeedback(gain) if self.setting is Setting.BANDIT:
                 losses = score_losses(view.tokens, memory.shown, memory.divisors, gain, view.predicted)
-                penalty = self._learn_losses(memory, seen, losses)
+                spread = self._learn_losses(memory, seen, losses)
             case _:
                 raise InvalidInput(
                     f"this learner plays in the {self.setting.value} setting, not with this feedback"
                 )
-        self._books = self._books.with_round(view.tokens, penalty)
+        differing = int(seen.counts[0, EVERYTHING]) if slots else 0
+        self._books = self._books.with_round(differing, spread, memory.rate * spread)
         self.rounds_learned += 1
 
     def bound(self, expert: int) -> float | None:
@@ -276,19 +274,19 @@ class TiedLearner:
 
     def _rate(self, slots: int) -> float:
         """The rate of partial information for a round of so many slots in which experts differ."""
-        scheduled = partial_rate(len(self.experts), LEVELS, self._books.weight)
+        scheduled = partial_rate(len(self.experts), LEVELS, self._books.spread)
         return min(scheduled, 1.0 / max(1, slots, self._books.most))
 
     def _learn_losses(self, memory: TiedMemory, seen: Seen, losses: NDArray[np.float64]) -> float:
-        """Take in estimated losses; returns the penalty of this round."""
+        """Take in estimated losses; returns their spread, by which all who were awake are penalised."""
         # Where all offer the same there is nothing to learn, and no estimate to be disturbed by.
         losses = losses - losses.min(axis=1, keepdims=True)
         expected = (memory.probabilities * losses).sum(axis=1, keepdims=True)
         variance = float((memory.probabilities * (losses - expected) ** 2).sum())
         slots = float(seen.counts[0, EVERYTHING]) if len(losses) else 0.0
-        penalty = memory.rate * slots * variance
-        learn_estimates(self._contexts, seen, memory.probabilities, losses, penalty)
-        return penalty
+        spread = slots * variance
+        learn_estimates(self._contexts, seen, memory.probabilities, losses, memory.rate * spread)
+        return spread
 
 
 def _in_range(gains: NDArray[np.float64]) -> None:
