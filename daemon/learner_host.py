@@ -266,6 +266,14 @@ class LearnerHost:
         self.rounds.restore(found.meta, found.arrays, self._clock())
         self.snapshot_bytes, self.snapshot_time = len(data), self._clock()
 
+    def rehearse(self) -> None:
+        """Do all that is done with a state without an utterance: what a stranger sent may fail only later."""
+        answers.statistics_to_wire(self._combiner.statistics())
+        self.capture(self.rounds.started)
+        self._combiner.digest()
+        for answer in self.rounds.answers():
+            answers.repeated(answer)
+
     async def _captured(self) -> Captured:
         """The state after exactly the entries up to a mark, while rounds go on.
 

@@ -7,15 +7,20 @@ import structlog
 
 from galloon.daemon.config import Log
 
+# Without the values of variables, which are payloads and tokens.
+_TRACEBACKS = structlog.processors.ExceptionRenderer(
+    structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
+)
+
 
 def configure(config: Log) -> None:
     """Set up structlog, on standard error."""
     pretty = config.format == "console" or (config.format == "auto" and sys.stderr.isatty())
     level = logging.getLevelNamesMapping()[config.level.upper()]
     renderer: list[structlog.typing.Processor] = (
-        [structlog.dev.ConsoleRenderer()]
+        [structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)]
         if pretty
-        else [structlog.processors.dict_tracebacks, structlog.processors.JSONRenderer()]
+        else [_TRACEBACKS, structlog.processors.JSONRenderer()]
     )
     structlog.configure(
         processors=[

@@ -12,7 +12,8 @@ from concurrent.futures import Executor
 from typing import TypeVar
 from weakref import WeakValueDictionary
 
-from galloon.daemon.errors import Invalid, OtherSpec, UnknownLearner, placed
+from galloon.daemon.codec.spec import spec_from_wire, spec_to_wire
+from galloon.daemon.errors import Invalid, OtherSpec, Refused, UnknownLearner, placed
 from galloon.daemon.lane import Lane
 from galloon.daemon.learner_host import LearnerHost, spec_of
 from galloon.daemon.limits import Limits, check
@@ -90,7 +91,7 @@ class Registry:
         async with self._names.setdefault(name, asyncio.Lock()):
             if name in self._hosts:
                 raise OtherSpec(f"name: a learner called {name!r} exists; delete it first", "name")
-            spec = await self._in_thread(lambda: _distrusting(lambda: spec_of(data)))
+            spec = await self._in_thread(lambda: _distrusting(lambda: self._limited(spec_of(data))))
             host = await self._make(name, spec, data)
             key = await self._store.create(name, spec.to_json(), data)
             self.adopt(host, key)
@@ -119,9 +120,14 @@ class Registry:
             host = LearnerHost(name, spec, combiner, self._limits, self._clock)
             if data is not None:
                 _distrusting(lambda: host.restore(data))
+                _distrusting(host.rehearse)
             return host
 
         return await self._in_thread(work)
+
+    def _limited(self, spec: CombinerSpec) -> CombinerSpec:
+        """A spec from captured bytes, held to what a spec on the wire is held to."""
+        return spec_from_wire(spec_to_wire(spec), self._limits, "chunk")
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._pool, work)
@@ -131,7 +137,7 @@ def _distrusting(work: Callable[[], T]) -> T:
     """Read bytes that a client sent. A checksum proves that they are whole, not that they are honest."""
     try:
         return work()
-    except LearnerError:
+    except (LearnerError, Refused):
         raise
     except Exception as error:
         raise Invalid(

@@ -18,9 +18,11 @@ from numpy.typing import NDArray
 
 from galloon.daemon.errors import ExpiredRound, OtherContent, OtherFeedback, UnknownRound
 from galloon.daemon.events import Chose, Expired, Taught
+from galloon.learners.errors import DamagedState
 from galloon.v1 import combine_pb2 as wire
 
 PENDING_BLOBS = ("fingerprint", "memory", "answer")  # in the order of the fields
+MOST_ROUNDS = 2**53
 SETTLED_BLOBS = ("fingerprint", "answer", "feedback", "lesson")
 
 
@@ -109,6 +111,12 @@ class Rounds:
             return wire.ROUND_STATE_UNKNOWN
         return wire.ROUND_STATE_LEARNED if known.lesson else wire.ROUND_STATE_EXPIRED
 
+    def answers(self) -> Iterator[bytes]:
+        """Everything that a retry may get."""
+        for round_ in (*self.pending.values(), *self.settled.values()):
+            yield round_.answer
+        yield from (round_.lesson for round_ in self.settled.values() if round_.lesson)
+
     def overdue(self, most: int, born_before: float) -> tuple[str, ...]:
         """Rounds to expire, now leaving: the oldest beyond this many, and those born too long ago."""
         too_many = len(self.pending) - most
@@ -175,6 +183,7 @@ class Rounds:
         return meta, arrays
 
     def restore(self, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], born: float = 0.0) -> None:
+        _check_counts(meta, arrays)
         self.started, self.lessons = int(meta["started"]), int(meta["lessons"])
         self.expired_count, self.total_gain = int(meta["expired"]), float(arrays["total_gain"][0])
         pending = [_from_arrays(f"pending_{name}", arrays) for name in PENDING_BLOBS]
@@ -185,6 +194,21 @@ class Rounds:
         settled = [_from_arrays(f"settled_{name}", arrays) for name in SETTLED_BLOBS]
         rows = zip(arrays["settled_rounds"].tolist(), meta["settled"], *settled, strict=True)
         self.settled = {row[1]: Settled(*row) for row in rows}
+
+
+def _check_counts(meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Refuse numbers that no run of rounds leads to: these bytes may come from a client."""
+    counts = [meta[name] for name in ("started", "lessons", "expired")]
+    numbers = [*arrays["pending_rounds"].tolist(), *arrays["settled_rounds"].tolist()]
+    ids = [*meta["pending"], *meta["settled"]]
+    if (
+        not all(type(count) is int and 0 <= count < MOST_ROUNDS for count in counts)
+        or not all(type(number) is int and 0 <= number < counts[0] for number in numbers)
+        or not all(isinstance(each, str) for each in ids)
+        or len(set(ids)) < len(ids)
+        or not np.isfinite(arrays["total_gain"]).all()
+    ):
+        raise DamagedState("the rounds of this learner's state contradict each other")
 
 
 def _to_arrays(name: str, blobs: list[bytes]) -> dict[str, NDArray[Any]]:

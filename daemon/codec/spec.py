@@ -38,6 +38,7 @@ DECISIONS = {
 # Counted before anything is made of them: a message of a megabyte holds 200,000 of each.
 MOST = {"derived": 64, "labels": 16, "options": 64}
 PATTERN_TOKENS = 20_000
+NAME_BYTES = 256  # of an expert; it is a label of metrics and stands in every choice
 
 
 def spec_from_wire(message: wire.LearnerSpec, limits: Limits, field: str) -> CombinerSpec:
@@ -47,6 +48,10 @@ def spec_from_wire(message: wire.LearnerSpec, limits: Limits, field: str) -> Com
     for name, most in MOST.items():
         if len(getattr(message, name)) > most:
             raise LimitPassed(name, len(getattr(message, name)), most, "give fewer", f"{field}.{name}")
+    for number, name in enumerate(message.experts):
+        if len(name.encode()) > NAME_BYTES or not name.isprintable():
+            where = f"{field}.experts[{number}]"
+            raise Invalid(f"{where}: a name has at most {NAME_BYTES} bytes, and nothing unprintable", where)
     for gain in (message.gain.patterns, message.gain.gappy):
         tokens = sum(len(pattern.tokens) for pattern in gain.patterns)
         if tokens > PATTERN_TOKENS:

@@ -13,10 +13,12 @@ import sqlite3
 import subprocess
 import sys
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from random import Random
 from typing import Any
+
+import structlog
 
 from galloon.daemon.errors import StoreError
 from galloon.daemon.events import Taught, from_entry
@@ -150,3 +152,14 @@ def _judge(image: Path, known: Known, expected: dict[str, Expected]) -> int:
 
 def _digest(host: LearnerHost) -> str:
     return state.digest(host.capture(host.rounds.started))
+
+
+def main() -> None:
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(40))
+    directory, points, rounds, seed = Path(sys.argv[1]), *map(int, sys.argv[2:5])
+    directory.mkdir(parents=True, exist_ok=True)
+    json.dump(asdict(run(directory, points, rounds, seed)), sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

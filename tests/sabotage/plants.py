@@ -1,0 +1,138 @@
+"""Bugs to be planted: a place in the source, what stands there, what to put there instead, and who must notice.
+
+`PLANTS` is the list. A check is a pytest selection, or a module of the fault suite with its arguments
+("{scratch}" is a fresh folder). A plant that no longer fits the source is an error of the test, not a pass.
+"""
+
+from dataclasses import dataclass
+
+KILLS = ("tests.fault.kills", "{scratch}", "random", "15", "3")
+POWER = ("tests.fault.power_loss", "{scratch}", "30", "3", "3")
+
+
+@dataclass(frozen=True, slots=True)
+class Plant:
+    """One bug. `quick` ones are planted on every run of the tests, all of them by `make fault`."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+    check: tuple[str, ...]
+    quick: bool = False
+
+
+PLANTS = (
+    Plant(
+        "acknowledge before sync",
+        "daemon/sqlite_store.py",
+        "        self._queue.append(entry)\n        if entry.settled",
+        "        if entry.settled is not None:\n"
+        "            self._loop.call_soon_threadsafe(entry.settled, None)\n"
+        "            entry.settled = None\n"
+        "        self._queue.append(entry)\n        if entry.settled",
+        KILLS,
+    ),
+    Plant(
+        "no sync at all",
+        "daemon/sqlite_file.py",
+        "PRAGMA synchronous = FULL",
+        "PRAGMA synchronous = OFF",
+        POWER,
+    ),
+    Plant(
+        "a sync now and then",
+        "daemon/sqlite_file.py",
+        "PRAGMA synchronous = FULL",
+        "PRAGMA synchronous = NORMAL",
+        POWER,
+    ),
+    Plant(
+        "checksum skipped",
+        "daemon/sqlite_file.py",
+        "        return crc32(body, crc32(",
+        "        return 0 * crc32(body, crc32(",
+        ("tests/daemon/test_store.py::test_a_damaged_journal_is_refused_by_name",),
+        quick=True,
+    ),
+    Plant(
+        "checksum of a snapshot skipped",
+        "learners/state.py",
+        "    if _checksum(body) != checksum:",
+        "    if len(_checksum(body)) != len(checksum):",
+        ("tests/learners/test_state.py",),
+    ),
+    Plant(
+        "double apply",
+        "daemon/learner_host.py",
+        "            lesson = self._combiner.learn(round_.memory, feedback)\n",
+        "            self._combiner.learn(round_.memory, feedback)\n"
+        "            lesson = self._combiner.learn(round_.memory, feedback)\n",
+        ("tests/daemon/test_recovery.py::test_the_state_is_that_of_the_library",),
+    ),
+    Plant(
+        "generator's place missing from the snapshot",
+        "daemon/rounds.py",
+        'self.started, self.lessons = int(meta["started"])',
+        "self.started, self.lessons = 0",
+        ("tests/daemon/test_recovery.py::test_an_interrupted_run_equals_one_that_never_stopped",),
+    ),
+    Plant(
+        "unbounded queue",
+        "daemon/sqlite_store.py",
+        "        return self._queued_bytes < self._queue_bytes",
+        "        return True",
+        ("tests/daemon/test_store.py::test_a_queue_that_the_disk_cannot_follow_says_so",),
+        quick=True,
+    ),
+    Plant(
+        "last-header authentication",
+        "daemon/auth.py",
+        "        if len(headers) != 1:\n",
+        "        headers = headers[-1:]\n        if len(headers) != 1:\n",
+        ("tests/daemon/test_auth.py::test_no_method_answers_without_a_good_token",),
+        quick=True,
+    ),
+    Plant(
+        "prefix of a token's learners ignored",
+        "daemon/auth.py",
+        "        return learner.startswith(self.learners)",
+        "        return bool(self.learners)",
+        ("tests/daemon/test_auth.py::test_a_token_opens_its_own_learners_and_no_others",),
+    ),
+    Plant(
+        "budget ignored",
+        "daemon/limits.py",
+        "    if needed > allowed:",
+        "    if needed > 2 * allowed:",
+        ("tests/daemon/test_bad_input.py",),
+    ),
+    Plant(
+        "divisor taken at arrival instead of at choice",
+        "learners/exp3_paths.py",
+        "math.exp(min(-float(memory.numbers[0]), 690.0))",
+        "math.exp(min(-self._log_probability(memory.edges), 690.0))",
+        ("tests/learners/test_every_learner.py", "-k", "any_order and exp3"),
+    ),
+    Plant(
+        "a failed sync tried again",
+        "daemon/sqlite_store.py",
+        'if getattr(problem, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:',
+        "if isinstance(problem, sqlite3.Error):",
+        ("tests/daemon/test_store.py::test_after_a_failed_write_nothing_is_acknowledged_any_more",),
+    ),
+    Plant(
+        "a snapshot drops one entry too many",
+        "daemon/sqlite_store.py",
+        '"DELETE FROM journal WHERE learner = ? AND seq <= ?", (learner, seq)',
+        '"DELETE FROM journal WHERE learner = ? AND seq <= ?", (learner, seq + 1)',
+        ("tests/daemon/test_store.py::test_entries_come_back_in_order",),
+    ),
+    Plant(
+        "internal text for the client",
+        "daemon/errors.py",
+        'return Internal("the daemon failed on this request; it has logged why")',
+        "return Invalid(repr(error))",
+        ("tests/sabotage/test_words.py",),
+    ),
+)
