@@ -142,7 +142,7 @@ def page(limit: int | None = None) -> str:
             )
             for row in rows(name, material)
         ]
-        heads = ("learner", "gain", "WER", "gain", "regret", "bound", "transitions of A'")
+        heads = ("learner", "patterns", "WER", "gain", "regret", "bound", "transitions of A'")
         parts.append(table(heads, lines, left=2))
     return "\n\n".join(parts)
 
