@@ -30,7 +30,7 @@ texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 words = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
 floats = st.floats(allow_nan=False, allow_infinity=False, width=32)
 doubles = st.floats(allow_nan=False, allow_infinity=False)
-names = st.lists(words, min_size=1, max_size=4, unique=True)
+names = st.lists(words.filter(str.isprintable), min_size=1, max_size=4, unique=True)
 
 
 @st.composite
