@@ -11,13 +11,24 @@ from contextlib import closing
 from pathlib import Path
 
 from galloon.daemon.doctor.finding import Finding, bad, doubtful, good
+from galloon.daemon.high_water import FILE_NAME as MARK_NAME
+from galloon.daemon.high_water import HighWater
 from galloon.daemon.learner_host import SNAPSHOT_KIND, SNAPSHOT_VERSION
-from galloon.daemon.sqlite_file import ADVICE, APPLICATION_ID, FILE_NAME, FORMAT, checksum
+from galloon.daemon.sqlite_file import (
+    ADVICE,
+    APPLICATION_ID,
+    FILE_NAME,
+    FORMAT,
+    checksum,
+    learner_checksum,
+    snapshot_checksum,
+)
 from galloon.learners import state
 from galloon.learners.errors import DamagedState
 
 # More of the journal than this takes a noticeable time to replay.
 LONG_JOURNAL = 100_000
+SHOWN = 5  # names of learners
 
 
 def check_store(data_dir: Path) -> Iterator[Finding]:
@@ -66,14 +77,61 @@ def _check_database(database: sqlite3.Connection, path: Path) -> Iterator[Findin
     learners = database.execute("SELECT count(*) FROM learners").fetchone()[0]
     size = sum(file.stat().st_size for file in path.parent.glob(f"{FILE_NAME}*"))
     yield good("store", f"{path}: format {version}, {learners} learners, {size / 2**20:.1f} MiB, intact")
+    yield _check_learners(database, path)
     yield _check_snapshots(database, path)
     yield _check_journal(database, path)
+    if holder(path.parent) is None:  # else the mark moves while we look
+        yield from _check_nothing_lost(database, path)
+
+
+def _check_learners(database: sqlite3.Connection, path: Path) -> Finding:
+    names = []
+    for key, name, spec, found in database.execute(
+        "SELECT key, name, spec, checksum FROM learners ORDER BY key"
+    ):
+        if found != learner_checksum(name, spec):
+            return bad("learners", f"{path}: the name or spec of learner {key} is damaged", ADVICE)
+        names.append(name)
+    for table in ("snapshots", "journal"):
+        orphans = f"SELECT DISTINCT learner FROM {table} EXCEPT SELECT key FROM learners"  # noqa: S608  # two names of our own
+        for (key,) in database.execute(orphans):
+            return bad("learners", f"{path}: learner {key} is missing, but not its {table}", ADVICE)
+    few = ", ".join(names[:SHOWN]) + (", ..." if len(names) > SHOWN else "")
+    return good("learners", f"{len(names)}: {few}" if names else "none yet")
+
+
+def _check_nothing_lost(database: sqlite3.Connection, path: Path) -> Iterator[Finding]:
+    """SQLite says nothing when its log is damaged or gone; the mark of the last acknowledged entry does."""
+    if not (path.parent / MARK_NAME).exists():
+        return
+    mark = HighWater(path.parent)
+    try:
+        found = mark.read()
+    finally:
+        mark.close()
+    if found is None:
+        return
+    learner, seq = found
+    last = database.execute(
+        "SELECT max(coalesce((SELECT max(seq) FROM journal WHERE learner = ?1), 0), "
+        "coalesce((SELECT seq FROM snapshots WHERE learner = ?1), 0))",
+        (learner,),
+    ).fetchone()[0]
+    if last < seq:
+        text = f"{path}: learner {learner} ends at entry {last}, but {seq} was acknowledged"
+        yield bad("acknowledged", text, f"put its -wal file back, or restore a backup and remove {mark.path}")
+    else:
+        yield good("acknowledged", f"everything is there, up to entry {seq} of learner {learner}")
 
 
 def _check_snapshots(database: sqlite3.Connection, path: Path) -> Finding:
     count, largest, longest = 0, 0, 0
-    rows = database.execute("SELECT name, seq, body FROM snapshots JOIN learners ON key = learner")
-    for name, seq, body in rows:
+    rows = database.execute(
+        "SELECT learner, name, seq, body, snapshots.checksum FROM snapshots JOIN learners ON key = learner"
+    )
+    for learner, name, seq, body, found in rows:
+        if found != snapshot_checksum(learner, seq, body):
+            return bad("snapshots", f"{path}: the snapshot of learner {name!r} is damaged", ADVICE)
         try:
             state.unpack(body, SNAPSHOT_KIND, SNAPSHOT_VERSION)
         except DamagedState as error:
@@ -95,8 +153,7 @@ def _check_journal(database: sqlite3.Connection, path: Path) -> Finding:
     for learner, seq, kind, body, found, covered in rows:
         expected = last[1] + 1 if last[0] == learner else covered + 1
         fault = "missing" if seq != expected else "damaged"
-        intact = isinstance(body, bytes) and found == checksum(learner, seq, kind, body)
-        if seq != expected or not intact:
+        if seq != expected or found != checksum(learner, seq, kind, body):
             return bad("journal", f"{path}: entry {expected} of learner {learner} is {fault}", ADVICE)
         entries, last = entries + 1, (learner, seq)
     text = f"{entries} entries to replay on the next start, all intact"

@@ -1,4 +1,4 @@
-"""The image, built from the Dockerfile and lived in: not root, nothing to write but /data, restarted, ended well."""
+"""The image, built from the Dockerfile and lived in: not root, nothing to write but /data, restarted, drained."""
 
 import json
 import os

@@ -92,6 +92,9 @@ def test_a_store_that_nobody_serves_has_no_holder(copy):
         ("DELETE FROM journal WHERE seq = (SELECT min(seq) FROM journal)", "journal"),
         ("UPDATE snapshots SET body = substr(body, 1, length(body) - 1)", "snapshots"),
         ("UPDATE snapshots SET body = x'00'", "snapshots"),
+        ("UPDATE snapshots SET seq = seq - 1", "snapshots"),
+        ("UPDATE learners SET name = 'two'", "learners"),
+        ("DELETE FROM learners", "learners"),
         ("PRAGMA application_id = 1", "store"),
         ("PRAGMA user_version = 99", "store"),
     ],
@@ -99,6 +102,13 @@ def test_a_store_that_nobody_serves_has_no_holder(copy):
 def test_damage_is_found(copy, statement, area):
     damage(copy, statement)
     assert verdicts(copy)[area] == "bad"
+
+
+def test_entries_that_were_acknowledged_and_are_gone_are_missed(used, copy):
+    (copy / "acknowledged").write_bytes((used.data_dir / "acknowledged").read_bytes())
+    assert verdicts(copy)["acknowledged"] == "good"
+    damage(copy, "DELETE FROM journal WHERE seq = (SELECT max(seq) FROM journal)")
+    assert verdicts(copy)["acknowledged"] == "bad"
 
 
 def test_bytes_that_are_no_database_are_bad(tmp_path):
