@@ -1,0 +1,45 @@
+"""The rate's bench on a small scale: both servers answer all of the load, and the parts of a profile add up."""
+
+import asyncio
+import cProfile
+from pathlib import Path
+
+import pytest
+
+from bench import crowd, rate
+from bench.load import put_load
+from bench.profiles import breakdown
+from bench.servers import daemon, echo_server
+from bench.work import rounds
+
+
+def test_echo_and_daemon_take_the_same_load(tmp_path: Path):
+    with echo_server(tmp_path) as echo, daemon(tmp_path) as served:
+        for server in (echo, served):
+            work = [rounds(f"s{stream}", 5) for stream in range(3)]
+            taken = asyncio.run(put_load(server.address, ["small"] * 3, work, window=2))
+            assert (len(taken.choose_s), len(taken.learn_s)) == (15, 15)
+            assert taken.messages_per_s > 0
+            assert server.cpu_s() > 0
+            assert server.memory_bytes() > 10_000_000
+
+
+def test_a_small_crowd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(crowd, "CROWD", 20)
+    with daemon(tmp_path) as served:
+        figures = asyncio.run(crowd._crowd(served))
+    assert (figures["learners"], figures["lessons"], figures["errors"]) == (20, 20, 0)
+
+
+def test_quantiles_are_values_that_occurred():
+    assert rate.quantile([3.0, 1.0, 2.0], 0.5) == 2.0
+    assert rate.quantile([1.0], 0.99) == 1.0
+
+
+def test_parts_of_a_profile_add_up_to_one(tmp_path: Path):
+    profile = cProfile.Profile()
+    profile.runcall(rounds, "x", 50)
+    profile.dump_stats(tmp_path / "profile")
+    parts = breakdown(tmp_path / "profile")
+    assert sum(parts.values()) == pytest.approx(1.0)
+    assert "messages of the wire" in parts
