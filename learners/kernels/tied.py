@@ -1,22 +1,15 @@
 """Specialists over contexts: which contexts a slot lies in, how far each expert is trusted there, learning.
 
-A specialist belongs to a context and an expert, and is awake where its context is. In a round its regret x is
-what its expert gained, over all slots of the context, more than the learner expected to gain in them.
+A specialist belongs to a context and an expert, and is awake where its context is. In a round its regret is
+what its expert gained, over all slots of the context, more than the learner expected to gain in them. Its score
+is the sum of its regrets, less what is taken from all who were awake in a round: just so much that the sum of
+their weights prior x exp(rate x score) stays as it was. In a slot an expert is played in proportion to the
+weights of its specialists that are awake there, with one rate for all that never rises. `learners.tied.bounds`
+draws the conclusions.
 
-Full information (`trust`, `learn_gains`): a specialist has a rate too, and is awake only where rate x (slots of
-its context in the round) is at most 1/2. Its weight is the product over rounds of 1 + rate x regret. An expert
-is played in proportion to the sum over its awake specialists of prior x rate x weight. Then the sum of all
-weights never changes.
-
-Partial information (`trust_estimates`, `learn_estimates`): a specialist has a score, the sum of its estimated
-regrets less a penalty that is the same for all who are awake; an expert is played in proportion to
-prior x exp(rate x score), with one rate for all that never rises. Then the sum of all weights never grows.
-`learners.tied.bounds` draws the conclusions.
-
-Letters: a table of contexts (see `kernels.bounded_table`): keys uint32; `visits` float64 rows x 1; `logs`
-float64 rows x (experts x rates), the logarithm of each weight (or the score, with one column an expert);
-`sums` float64 rows x experts, what each expert gained there (or lost, by the estimates); `names` int64
-rows x 2, level and pattern. `rates` float64, falling; `priors` float64, of each expert; `used` int64[1].
+Letters: a table of contexts (see `kernels.bounded_table`): keys uint32; `visits` float64 rows x 1; `scores` and
+`sums` (what each expert lost there, by the estimates) float64 rows x experts; `names` int64 rows x 2, level and
+pattern. `priors` float64, of each expert; `used` int64[1].
 """
 
 from typing import Any, NamedTuple
@@ -39,11 +32,10 @@ class Contexts(NamedTuple):
 
     keys: Any
     visits: Any
-    logs: Any
+    scores: Any
     sums: Any
     names: Any
     used: Any
-    rates: Any
     priors: Any
 
 
@@ -51,7 +43,7 @@ class Seen(NamedTuple):
     """The contexts of the slots of a round."""
 
     keys: Any  # uint32 slots x LEVELS, 0 where there is none
-    counts: Any  # int64 slots x LEVELS: slots of this round in the same context, where experts differ
+    firsts: Any  # bool slots x LEVELS: the context is met here for the first time in the round
     patterns: Any  # int64 slots: for people, see `slot_contexts`
 
 
@@ -65,9 +57,8 @@ def slot_contexts(tokens, engines, labels):
     """
     slots = tokens.shape[0]
     keys = np.zeros((slots, LEVELS), dtype=np.uint32)
-    counts = np.zeros((slots, LEVELS), dtype=np.int64)
+    firsts = np.zeros((slots, LEVELS), dtype=np.bool_)
     patterns = np.zeros(slots, dtype=np.int64)
-    differ = np.zeros(slots, dtype=np.int64)
     names = np.zeros(engines, dtype=np.int64)
     before = np.uint64(0)
     for i in range(slots):
@@ -90,7 +81,6 @@ def slot_contexts(tokens, engines, labels):
             if j < NAMED:
                 patterns[i] |= np.int64(min(name, NAMED)) << (NAME_BITS * j)
         patterns[i] |= np.int64(min(null_name + 1, NAMED)) << (NAME_BITS * NAMED)
-        differ[i] = 1 if count > 1 else 0
         nulls = mix(mix(agreement, np.uint64(NULLS)), np.uint64(null_name + 1))
         previous = mix(mix(nulls, np.uint64(PREVIOUS)), before)
         keys[i, EVERYTHING] = key_of(mix(_CONTEXT, np.uint64(EVERYTHING)))
@@ -104,84 +94,60 @@ def slot_contexts(tokens, engines, labels):
             keys[i, LABELS] = key_of(known)
         before = nulls
     for level in range(LEVELS):
-        order = np.argsort(keys[:, level])
-        first = 0
-        while first < slots:
-            last, total = first, 0
-            while last < slots and keys[order[last], level] == keys[order[first], level]:
-                total += differ[order[last]]
-                last += 1
-            for place in range(first, last):
-                counts[order[place], level] = total
-            first = last
-    return Seen(keys, counts, patterns)
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _is_awake(rates, k, count):
-    """Whether rate k is low enough for so many slots at once. The lowest always is, so that somebody is awake."""
-    return k == rates.shape[0] - 1 or 2.0 * rates[k] * count <= 1.0
+        order = np.argsort(keys[:, level], kind="mergesort")  # stable: the first of equals stays first
+        for place in range(slots):
+            i = order[place]
+            again = place > 0 and keys[i, level] == keys[order[place - 1], level]
+            firsts[i, level] = not again and keys[i, level] != ASLEEP
+    return Seen(keys, firsts, patterns)
 
 
 @njit(cache=True, nogil=True)
-def trust(table, seen):
-    """Full information: the probability of each expert in each slot."""
-    slots, levels = seen.keys.shape
-    experts, rates = table.priors.shape[0], table.rates.shape[0]
-    probabilities = np.zeros((slots, experts))
-    rows = np.empty(levels, dtype=np.int64)
-    for i in range(slots):
-        highest = 0.0  # a context not met before has weights 1
-        for level in range(levels):
-            key = seen.keys[i, level]
-            rows[level] = find(table.keys, np.uint64(key)) if key != ASLEEP else -1
-            if rows[level] >= 0:
-                for s in range(experts * rates):
-                    highest = max(highest, table.logs[rows[level], s])
-        total = 0.0
-        for j in range(experts):
-            mass = 0.0
-            for level in range(levels):
-                if seen.keys[i, level] == ASLEEP:
-                    continue
-                for k in range(rates):
-                    if _is_awake(table.rates, k, seen.counts[i, level]):
-                        log = table.logs[rows[level], j * rates + k] if rows[level] >= 0 else 0.0
-                        mass += table.rates[k] * np.exp(log - highest)
-            probabilities[i, j] = table.priors[j] * mass
-            total += probabilities[i, j]
-        for j in range(experts):
-            probabilities[i, j] /= total
-    return probabilities
+def trust(table, seen, rate):
+    """The probability of each expert in each slot, and the masses of the specialists.
 
-
-@njit(cache=True, nogil=True)
-def trust_estimates(table, seen, rate):
-    """Partial information: the probability of each expert in each slot."""
+    masses: float64 slots x levels x experts, each context's where it is met first in the round, and 0 where it
+    is met again; they sum to 1.
+    """
     slots, levels = seen.keys.shape
     experts = table.priors.shape[0]
     probabilities = np.zeros((slots, experts))
+    masses = np.zeros((slots, levels, experts))
     rows = np.empty(levels, dtype=np.int64)
+    # One reference point for the whole round, so that masses of different slots can be compared.
+    highest = 0.0  # a context not met before has scores 0
     for i in range(slots):
-        highest = 0.0  # a context not met before has scores 0
+        for level in range(levels):
+            key = seen.keys[i, level]
+            row = find(table.keys, np.uint64(key)) if key != ASLEEP else -1
+            if row >= 0:
+                for j in range(experts):
+                    highest = max(highest, table.scores[row, j])
+    everything = 0.0
+    for i in range(slots):
+        local = -np.inf  # and one of the slot's own, for its probabilities
         for level in range(levels):
             key = seen.keys[i, level]
             rows[level] = find(table.keys, np.uint64(key)) if key != ASLEEP else -1
-            if rows[level] >= 0:
+            if key != ASLEEP:
                 for j in range(experts):
-                    highest = max(highest, table.logs[rows[level], j])
+                    local = max(local, table.scores[rows[level], j] if rows[level] >= 0 else 0.0)
         total = 0.0
         for j in range(experts):
-            mass = 0.0
             for level in range(levels):
-                if seen.keys[i, level] != ASLEEP:
-                    score = table.logs[rows[level], j] if rows[level] >= 0 else 0.0
-                    mass += np.exp(rate * (score - highest))
-            probabilities[i, j] = table.priors[j] * mass
+                if seen.keys[i, level] == ASLEEP:
+                    continue
+                score = table.scores[rows[level], j] if rows[level] >= 0 else 0.0
+                probabilities[i, j] += table.priors[j] * np.exp(rate * (score - local))
+                if seen.firsts[i, level]:
+                    masses[i, level, j] = table.priors[j] * np.exp(rate * (score - highest))
+                    everything += masses[i, level, j]
             total += probabilities[i, j]
         for j in range(experts):
             probabilities[i, j] /= total
-    return probabilities
+    if slots > 0:
+        masses /= everything
+    return probabilities, masses
 
 
 @njit(cache=True, nogil=True)
@@ -199,7 +165,7 @@ def _visit(table, seen):
                 table.used[0] += 1
             if came == EVICTED:
                 table.visits[row, 0] = 0.0
-                table.logs[row, :] = 0.0
+                table.scores[row, :] = 0.0
                 table.sums[row, :] = 0.0
             if came != FOUND:
                 table.names[row, 0] = level
@@ -214,19 +180,19 @@ def _visit(table, seen):
 
 
 @njit(cache=True, nogil=True)
-def _regrets(table, rows, probabilities, gains):
-    """The regret of every expert in every context of the round, and the contexts' rows, each once."""
+def _regrets(table, rows, probabilities, losses):
+    """The contexts of the round, each once: its row, where it was met first, and the regret of every expert."""
     slots, levels = rows.shape
-    experts = gains.shape[1]
+    experts = losses.shape[1]
     place_of = np.full(table.keys.shape[0], -1, dtype=np.int64)
     different = np.empty(slots * levels, dtype=np.int64)
-    sizes = np.zeros(slots * levels, dtype=np.int64)  # which slot and level to ask for the count
+    firsts = np.empty(slots * levels, dtype=np.int64)
     regrets = np.zeros((slots * levels, experts))
     count = 0
     for i in range(slots):
         expected = 0.0
         for j in range(experts):
-            expected += probabilities[i, j] * gains[i, j]
+            expected += probabilities[i, j] * losses[i, j]
         for level in range(levels):
             row = rows[i, level]
             if row < 0:
@@ -234,42 +200,40 @@ def _regrets(table, rows, probabilities, gains):
             if place_of[row] < 0:
                 place_of[row] = count
                 different[count] = row
-                sizes[count] = i * levels + level
+                firsts[count] = i * levels + level
                 count += 1
             for j in range(experts):
-                table.sums[row, j] += gains[i, j]
-                regrets[place_of[row], j] += gains[i, j] - expected
-    return different[:count], sizes[:count], regrets[:count]
+                table.sums[row, j] += losses[i, j]
+                regrets[place_of[row], j] += expected - losses[i, j]
+    return different[:count], firsts[:count], regrets[:count]
 
 
 @njit(cache=True, nogil=True)
-def learn_gains(table, seen, probabilities, gains):
-    """Full information: the gain of every expert in every slot, float64 slots x experts, from 0 to 1.
+def learn(table, seen, rate, probabilities, masses, losses):
+    """Take in the losses, known or estimated, slots x experts; the rest is as the round was played with.
 
-    probabilities: those that the round was played with.
+    Returns what was taken from all who were awake.
     """
-    experts, rates = table.priors.shape[0], table.rates.shape[0]
-    levels = seen.keys.shape[1]
-    different, sizes, regrets = _regrets(table, _visit(table, seen), probabilities, gains)
-    for place in range(different.shape[0]):
-        count = seen.counts[sizes[place] // levels, sizes[place] % levels]
-        for j in range(experts):
-            if regrets[place, j] == 0.0:
-                continue
-            for k in range(rates):
-                if _is_awake(table.rates, k, count):
-                    change = max(table.rates[k] * regrets[place, j], -0.5)
-                    table.logs[different[place], j * rates + k] += np.log1p(change)
-
-
-@njit(cache=True, nogil=True)
-def learn_estimates(table, seen, probabilities, losses, penalty):
-    """Partial information: estimated losses, slots x experts, and the penalty of all who were awake."""
     experts = table.priors.shape[0]
-    different, _, regrets = _regrets(table, _visit(table, seen), probabilities, -losses)
+    levels = seen.keys.shape[1]
+    different, firsts, regrets = _regrets(table, _visit(table, seen), probabilities, losses)
+    highest = 0.0
     for place in range(different.shape[0]):
         for j in range(experts):
-            table.logs[different[place], j] += regrets[place, j] - penalty
+            highest = max(highest, rate * regrets[place, j])
+    kept, total = 0.0, 0.0
+    for place in range(different.shape[0]):
+        mass = masses[firsts[place] // levels, firsts[place] % levels]
+        for j in range(experts):
+            total += mass[j]
+            kept += mass[j] * np.exp(rate * regrets[place, j] - highest)
+    if total <= 0.0:
+        return 0.0
+    taken = (highest + np.log(kept / total)) / rate
+    for place in range(different.shape[0]):
+        for j in range(experts):
+            table.scores[different[place], j] += regrets[place, j] - taken
+    return taken
 
 
 @njit(cache=True, nogil=True)
@@ -313,14 +277,12 @@ def warm_up() -> None:
     table = Contexts(
         np.zeros(64, np.uint32),
         np.zeros((64, 1)),
-        np.zeros((64, 4)),
+        np.zeros((64, 2)),
         np.zeros((64, 2)),
         np.zeros((64, 2), np.int64),
         np.zeros(1, np.int64),
-        np.array([0.5, 0.25]),
         np.array([0.5, 0.5]),
     )
-    probabilities = trust(table, seen)
+    probabilities, masses = trust(table, seen, 0.5)
     pick(tokens, probabilities, np.zeros(2), True)
-    learn_gains(table, seen, probabilities, np.zeros((2, 2)))
-    learn_estimates(table, seen, trust_estimates(table, seen, 0.5), np.zeros((2, 2)), 0.0)
+    learn(table, seen, 0.5, probabilities, masses.astype(np.float32), np.zeros((2, 2)))

@@ -1,49 +1,36 @@
-"""What the tied learner promises: its theorems as functions.
+"""What the tied learner promises: its theorem as functions.
 
 A *policy of one context* is (context c, expert j): play j in every slot where c is seen. N contexts have been
-met; expert j has prior pi_j. In round t experts differ in N_t(c) slots of c; a slot's gains are in [0, 1]. The
-regret of the round in c, x_t(c, j), is what j gained in these slots more than the learner expected to.
+met; expert j has prior pi_j. The regret of a round in c, x_t(c, j), is what j gained in the slots of c more than
+the learner expected to gain in them; where gains are not all revealed, they are estimated.
 
-Full information. A specialist (c, j, eta), G rates eta = 1/2, 1/4, ..., has the weight W = prod (1 + eta x_t)
-over rounds in which it is awake. Phi, the sum of pi_j W / G over all of them, begins at N. In a round it changes
-by the sum over the awake of pi_j W eta x_t(c, j) / G; taken slot by slot this is sum_i Z_i sum_j P_i(j) (g_i(j)
-- E g_i) = 0, for P_i(j) = sum over the awake of slot i of pi_j eta W / (G Z_i). So W <= N G / pi_j for ever. A
-rate is asleep in rounds where eta N_t(c) > 1/2, so x eta >= -1/2, ln(1 + y) >= y - y^2, and for every rate that
-was never asleep:  regret <= ln(N G / pi_j) / eta + eta V,  V = sum_t x_t^2 <= sum_t N_t(c)^2.
+Theorem. The specialist (c, j) has the weight exp(eta_t S), S = sum_t (x_t - d_t), where d_t is the same for all
+who are awake in the round and keeps the sum of their pi exp(eta_t S) as it was. So the sum over all specialists
+stays at most N, where it began: in a round by the choice of d_t, and when eta falls to eta' because
+sum pi exp(eta' S) <= N (sum pi exp(eta S) / N)^(eta'/eta) <= N by Jensen. Hence S <= ln(N / pi_j) / eta_T, that is
+    regret <= ln(N / pi_j) / eta_T + sum_t d_t.
+With full information this holds for every sequence of gains; with estimates in expectation over the draws.
 
-Partial information. A specialist (c, j) has the weight exp(eta S), S = sum_t (x_t - eta_t N_t Q_t), where x_t
-uses estimated losses l, Q_t = sum over slots i and experts j of P_i(j) (l_i(j) - E l_i)^2, and N_t counts the
-slots of the whole round. As before the linear part of the change of Phi vanishes, and e^y <= 1 + y + y^2 for
-y <= 1 (x_t <= N_t, and eta_t <= 1 / N_t) leaves the sum of eta^2 pi W x^2 <= eta^2 N_t sum_i Z_i sum_j P_i(j)
-(l_i(j) - E l_i)^2 by Cauchy and Schwarz, which the penalty outweighs. When eta falls to eta', sum pi exp(eta' S)
-<= N (sum pi exp(eta S) / N)^(eta'/eta) <= N by Jensen. So S <= ln(N / pi_j) / eta_T, that is
-    estimated regret <= ln(N / pi_j) / eta_T + sum over rounds of eta_t N_t Q_t,
-the same in expectation for the true regret, with E Q_t at most the number of different offers in the round.
+How large is d_t? With the weights at choice as masses mu of the awake, exp(eta d_t) = sum mu exp(eta x_t). In
+slot i expert j is played in proportion to the weights awake there, so sum mu x_t = sum_i Z_i sum_j P_i(j) (E l_i -
+l_i(j)) = 0, Z_i the mass awake in slot i: the linear part vanishes, and d_t is at most eta / 2 times the mean
+of x_t^2, up to higher powers (at most eta / 8 if x_t spans 1, by Hoeffding). For one slot, losses estimated from
+what was shown, its expectation is at most eta / 2 times the number of different offers. It is measured, and the
+rate follows it: eta = sqrt(ln(...) / sum of d_t / eta_t), which balances both parts; where experts are easily
+told apart d_t stays small and the rate high. With one score a round (bandit) d_t is far larger.
 
-With one score a round (bandit) estimates are not bounded, so y <= 1 may fail, and nothing is promised. A policy
-over all contexts of one level adds up the bounds of its contexts. All this holds while no context has been given
-up for lack of room and feedback comes before the next choice; expectations are over the draws.
+A policy over all contexts of one level adds up the bounds of its contexts. All this holds while no context has
+been given up for lack of room, feedback comes before the next choice, and shown experts are drawn.
 """
 
-from collections.abc import Sequence
 from math import log, sqrt
 
 
-def bound_full(contexts: int, rates: Sequence[float], prior: float, squares: float, most: int) -> float:
-    """Regret against an expert of this prior in one context.
-
-    squares: the sum over rounds of N_t**2; most: the largest N_t. Infinite if all rates were too high for that.
-    """
-    entropy = log(max(1, contexts) * len(rates) / prior)
-    fitting = [entropy / rate + rate * squares for rate in rates if 2 * rate * most <= 1]
-    return min(fitting, default=float("inf"))
+def regret_bound(contexts: int, prior: float, last_rate: float, taken: float) -> float:
+    """Regret against an expert of this prior in one of so many contexts; taken: the sum of d_t."""
+    return log(max(1, contexts) / prior) / last_rate + taken
 
 
-def bound_partial(contexts: int, prior: float, last_rate: float, penalties: float) -> float:
-    """Expected regret against an expert of this prior; penalties: the sum of eta_t N_t Q_t."""
-    return log(max(1, contexts) / prior) / last_rate + penalties
-
-
-def partial_rate(experts: int, levels: int, spread: float) -> float:
-    """The rate that balances both parts of the bound, as far as is known; spread: the sum of N_t Q_t so far."""
+def falling_rate(experts: int, levels: int, spread: float) -> float:
+    """The rate that balances both parts of the bound so far; spread: the sum of d_t / eta_t."""
     return min(1.0, sqrt(log(max(2, experts) * levels) / (1 + spread)))

@@ -26,74 +26,34 @@ def regrets(slots, probabilities, gains):
     return found
 
 
-def counts(slots, rows):
-    """How many slots of the round lie in each context, among those where experts differ."""
-    found = defaultdict(int)
-    for awake, row in zip(slots, rows, strict=True):
-        for context in awake:
-            found[context] += len(set(row)) > 1
-    return found
-
-
-class FullTwin:
-    """Products of 1 + rate x regret."""
-
-    def __init__(self, rates, priors):
-        self.rates, self.priors = rates, priors
-        self.logs = defaultdict(float)
-
-    def fitting(self, count):
-        return [rate for rate in self.rates if rate == min(self.rates) or 2 * rate * count <= 1]
-
-    def trust(self, awake, count):
-        mass = [
-            prior
-            * sum(
-                rate * math.exp(self.logs[context, j, rate])
-                for context in awake
-                for rate in self.fitting(count[context])
-            )
-            for j, prior in enumerate(self.priors)
-        ]
-        return [m / sum(mass) for m in mass]
-
-    def learn(self, slots, count, probabilities, gains):
-        for context, by_expert in regrets(slots, probabilities, gains).items():
-            for j, regret in enumerate(by_expert):
-                for rate in self.fitting(count[context]):
-                    self.logs[context, j, rate] += math.log1p(max(rate * regret, -0.5))
-
-    def total(self, contexts_met):
-        """The sum of all weights; a specialist never met still has its first."""
-        met = {context for context, _, _ in self.logs} | set(contexts_met)
-        return sum(
-            prior * math.exp(self.logs[context, j, rate])
-            for context in met
-            for j, prior in enumerate(self.priors)
-            for rate in self.rates
-        ) / len(self.rates)
-
-
-class PartialTwin:
-    """Scores: estimated regrets less a penalty."""
+class Twin:
+    """Scores: regrets, less what keeps the sum of the awake weights as it was."""
 
     def __init__(self, priors):
         self.priors = priors
         self.scores = defaultdict(float)
 
+    def weight(self, context, j, rate):
+        return self.priors[j] * math.exp(rate * self.scores[context, j])
+
     def trust(self, awake, rate):
-        mass = [
-            prior * sum(math.exp(rate * self.scores[context, j]) for context in awake)
-            for j, prior in enumerate(self.priors)
-        ]
+        experts = range(len(self.priors))
+        mass = [sum(self.weight(context, j, rate) for context in awake) for j in experts]
         return [m / sum(mass) for m in mass]
 
-    def learn(self, slots, rate, probabilities, losses, disputed):
-        gains = [[-loss for loss in row] for row in losses]
-        variance = 0.0
-        for p, g in zip(probabilities, gains, strict=True):
-            expected = sum(a * b for a, b in zip(p, g, strict=True))
-            variance += sum(a * (b - expected) ** 2 for a, b in zip(p, g, strict=True))
-        for context, by_expert in regrets(slots, probabilities, gains).items():
+    def total(self, contexts_met, rate):
+        """The sum of all weights."""
+        return sum(self.weight(context, j, rate) for context in contexts_met for j in range(len(self.priors)))
+
+    def learn(self, slots, rate, probabilities, losses):
+        """Returns what was taken."""
+        by_context = regrets(slots, probabilities, [[-loss for loss in row] for row in losses])
+        before = self.total(by_context, rate)
+        for context, by_expert in by_context.items():
             for j, regret in enumerate(by_expert):
-                self.scores[context, j] += regret - rate * disputed * variance
+                self.scores[context, j] += regret
+        taken = math.log(self.total(by_context, rate) / before) / rate
+        for context in by_context:
+            for j in range(len(self.priors)):
+                self.scores[context, j] -= taken
+        return taken
