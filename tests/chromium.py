@@ -175,9 +175,10 @@ class Tab:
 
     async def go_to(self, address: str) -> None:
         self._loaded.clear()
-        await self.send("Page.navigate", {"url": address})
-        async with asyncio.timeout(PATIENCE_S):
-            await self._loaded.wait()
+        answer = await self.send("Page.navigate", {"url": address})
+        if "loaderId" in answer:  # else it is another place of the same document
+            async with asyncio.timeout(PATIENCE_S):
+                await self._loaded.wait()
 
     async def evaluate(self, script: str) -> Any:
         """The value of an expression in the page."""
@@ -205,13 +206,14 @@ class Tab:
         found: str = await self.wait_for(f"document.querySelector({json.dumps(selector)})?.innerText")
         return found
 
-    async def hover(self, selector: str) -> tuple[float, float]:
+    async def hover(self, selector: str, *, scroll: bool = True) -> tuple[float, float]:
         """Move the mouse to the middle of the first element that fits, or of its first line."""
         chosen = json.dumps(selector)
         await self.send("Page.bringToFront")
         await self.wait_for(f"!!document.querySelector({chosen})")
         x, y = await self.evaluate(
-            f"(() => {{ const e = document.querySelector({chosen}); e.scrollIntoView({{block: 'center'}});"
+            f"(() => {{ const e = document.querySelector({chosen});"
+            f"if ({json.dumps(scroll)}) e.scrollIntoView({{block: 'center'}});"
             "const b = e.getClientRects()[0]; return [b.left + b.width / 2, b.top + b.height / 2]; })()"
         )
         await self.send("Input.dispatchMouseEvent", {"type": "mouseMoved", "x": x, "y": y})

@@ -20,7 +20,7 @@ def brief(host: LearnerHost) -> dict[str, Any]:
         "setting": host.setting.value,
         "unit": spec.unit,
         "experts": list(spec.experts),
-        "derived": list(spec.derived),
+        "derived": derived_experts(host),
         "automaton": bool(spec.automaton),
         "rounds": rounds.started,
         "lessons": rounds.lessons,
@@ -30,6 +30,12 @@ def brief(host: LearnerHost) -> dict[str, Any]:
         "out_of_service": host.broken is not None,
         "rates": rates(host),
     }
+
+
+def derived_experts(host: LearnerHost) -> list[str]:
+    """Those that the combiner computes from the engines; it may have more than its spec names."""
+    everybody = getattr(host._combiner, "all_experts", host.experts)
+    return [name for name in everybody if name not in host.spec.experts]
 
 
 def mark(host: LearnerHost) -> tuple[int, ...]:

@@ -16,6 +16,7 @@ from galloon.daemon.learner_host import LearnerHost
 from galloon.daemon.limits import Limits, check
 from galloon.daemon.metrics import Metrics
 from galloon.daemon.outcome import settle
+from galloon.daemon.page.learner_view import derived_experts
 from galloon.daemon.page.numbers import number
 from galloon.daemon.page.utterance_view import slots_to_json, tokens_of
 from galloon.daemon.registry import Registry
@@ -23,7 +24,6 @@ from galloon.learners.spec import CombinerSpec
 from galloon.learners.utterance import ExpertOutput, Utterance, Word
 from galloon.v1 import combine_pb2 as wire
 
-ALGORITHM = "expanded_hedge"
 FEWEST = 2  # texts: there is nothing to combine in one
 
 
@@ -53,7 +53,7 @@ class Trial:
             "created": created,
             "unit": host.spec.unit,
             "experts": list(host.spec.experts),
-            "derived": list(host.spec.derived),
+            "derived": derived_experts(host),
             "id": choice.id,
             "round": choice.round,
             "lessons": choice.lessons,
@@ -85,9 +85,7 @@ class Trial:
         check(self._limits, "experts", len(texts), "outputs")
         spec = CombinerSpec(
             experts=tuple(texts),
-            algorithm=ALGORITHM,
             unit=_text(body, "unit") if "unit" in body else "word",
-            derived=() if "vote" in texts else ("vote",),
             decide="best",
         )
         return await self._registry.create(name, spec, "learner")

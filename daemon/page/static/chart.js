@@ -124,7 +124,7 @@ export class Chart {
   }
 
   #say() {
-    this.readout.textContent = this.at === null ? "" : this.#sentence(this.at);
+    this.readout.textContent = this.at === null ? "Point at the curves to read them, or use the arrow keys." : this.#sentence(this.at);
   }
 
   #sentence(at) {

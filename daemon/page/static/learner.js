@@ -7,7 +7,7 @@ import { Experts } from "./experts.js";
 import { Rates } from "./rates.js";
 import { Utterances } from "./utterances.js";
 import { showAutomata } from "./automata.js";
-import { showWeights } from "./weights.js";
+import { Weights } from "./weights.js";
 import { about, standing } from "./learners.js";
 
 const MOST_POINTS = 480;
@@ -30,15 +30,15 @@ export class Learner {
     this.regret = new Chart({ label: "Regret against its bound", format: amount, xName: "lessons" });
     this.utterances = new Utterances(new Experts(learner.experts, learner.derived), learner.unit);
     this.figures = h("dl", { class: "figures" });
-    this.weights = h("div", {});
+    this.weights = new Weights(this.experts);
     this.regretNote = h("p", { class: "note" });
     put(this.root,
       h("div", { class: "head" }, h("div", {}, h("p", { class: "crumb" }, h("a", { href: "#/" }, "Learners")), h("h1", {}, learner.name), h("p", { class: "note" }, about(learner)))),
       learner.out_of_service ? h("p", { class: "warning" }, "This learner is out of service: the daemon's log says why. Others are not affected.") : null,
       this.figures,
       card("Error rate", { id: "rates" }, this.rates.element),
-      h("div", { class: "pair" }, card("Regret against the bound", { id: "regret" }, this.regret.element, this.regretNote), card("Whom it trusts", { id: "weights" }, this.weights)),
       card("Latest utterances", { id: "latest" }, this.utterances.element),
+      h("div", { class: "pair" }, card("Regret against the bound", { id: "regret" }, this.regret.element, this.regretNote), card("Whom it trusts", { id: "weights" }, this.weights.element)),
       this.#automata(), this.#details());
     this.#show();
     await this.#refresh();
@@ -114,7 +114,7 @@ export class Learner {
   async #refresh() {
     const [latest, weights] = await Promise.all([get("/api/utterances", { name: this.name }), get("/api/weights", { name: this.name })]);
     this.utterances.update(latest.utterances);
-    showWeights(this.weights, weights.weights, this.experts);
+    this.weights.update(weights.weights);
   }
 
   #automata() {

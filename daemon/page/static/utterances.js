@@ -4,14 +4,16 @@ import { h, put, amount, plural } from "./dom.js";
 import { hidePopover, tokenLine } from "./tokens.js";
 import { slotNetwork } from "./network.js";
 
+const FEW = 5;
 const STATES = { pending: "waits for feedback", learned: "learned", expired: "expired" };
 
 export class Utterances {
   constructor(experts, unit) {
-    Object.assign(this, { experts, unit, open: null, waiting: null });
+    Object.assign(this, { experts, unit, open: null, waiting: null, all: false });
     this.list = h("ol", { class: "utterances", "aria-label": "Latest utterances, newest first" });
     this.note = h("p", { class: "note" });
-    this.element = h("div", {}, experts.legend(), this.list, this.note);
+    this.more = h("button", { type: "button", class: "quiet small", hidden: true, onclick: () => this.#showAll(!this.all) });
+    this.element = h("div", {}, experts.legend(), this.list, this.more, this.note);
     this.element.addEventListener("pointerleave", () => this.#catchUp());
     this.element.addEventListener("focusout", () => setTimeout(() => this.#catchUp()));
   }
@@ -38,7 +40,17 @@ export class Utterances {
     this.note.textContent = "";
     hidePopover();
     if (!utterances.length) return put(this.list, h("li", { class: "empty" }, "None yet."));
-    return put(this.list, utterances.map((utterance) => this.#item(utterance)));
+    put(this.list, utterances.map((utterance) => this.#item(utterance)));
+    return this.#showAll(this.all);
+  }
+
+  #showAll(all) {
+    this.all = all;
+    const items = [...this.list.children];
+    for (const [place, item] of items.entries()) item.hidden = !all && place >= FEW;
+    this.more.hidden = items.length <= FEW;
+    this.more.textContent = all ? "Show fewer" : `Show all ${items.length}`;
+    this.more.setAttribute("aria-expanded", String(all));
   }
 
   #item(utterance) {

@@ -78,6 +78,21 @@ async def test_weights_are_the_probabilities_of_each_expert_in_each_slot(tmp_pat
         assert row[0] > row[1] > row[2]
 
 
+async def test_a_tied_learner_shows_its_contexts_and_all_its_experts(tmp_path):
+    async with serving(tmp_path) as daemon, visiting(daemon) as visitor:
+        await play(daemon, 20, algorithm=spec_pb2.ALGORITHM_TIED)
+        table = (await visitor.get("/api/weights", name="test"))["weights"]
+        shown = await visitor.get("/api/learner", name="test")
+        automata = await visitor.get("/api/automata", name="test")
+    assert table["row_kind"] == "context"
+    assert table["columns"] == [*shown["experts"], *shown["derived"]]
+    assert table["counts"] == sorted(table["counts"], reverse=True)
+    for row in table["probabilities"]:
+        assert sum(row) == pytest.approx(1, abs=1e-2)
+    assert "vote" in shown["derived"]
+    assert automata["automata"] == []
+
+
 async def test_an_algorithm_that_cannot_tell_its_probabilities_shows_none(tmp_path):
     async with serving(tmp_path) as daemon, visiting(daemon) as visitor:
         await play(daemon, 2, algorithm=spec_pb2.ALGORITHM_PERTURBED_LEADER)
