@@ -35,6 +35,11 @@ class Lane:
         self._seconds: dict[Kind, float] = {}
         self._done_inline = 0
 
+    @property
+    def backlog(self) -> int:
+        """Pieces of work that wait."""
+        return len(self._waiting)
+
     def enter(self, kind: Kind, work: Callable[[], Any], done: Done) -> None:
         """Queue work; called on the event loop."""
         self._waiting.append((kind, work, done))

@@ -36,6 +36,8 @@ from galloon.v1 import utterance_pb2
 
 SNAPSHOT_KIND = "learner"
 SNAPSHOT_VERSION = 1
+# Utterances that wait behind so many others wait as bytes: a parsed message takes twelve times their memory.
+PACKED_BEYOND = 16
 
 
 class Reply(Protocol):
@@ -88,7 +90,10 @@ class LearnerHost:
 
     def choose(self, message: utterance_pb2.Utterance, alternatives: bool, reply: Reply) -> None:
         kind = ("choose", observation_size(message).bit_length())
-        self.lane.enter(kind, partial(self._choose, message, alternatives), reply)
+        work = partial(self._choose, message, alternatives)
+        if self.lane.backlog > PACKED_BEYOND:
+            work = partial(self._choose_packed, message.SerializeToString(), alternatives)
+        self.lane.enter(kind, work, reply)
 
     def teach(self, message: wire.Feedback, reply: Reply) -> None:
         def done(answer: bytes | None, error: Exception | None) -> None:
@@ -140,6 +145,9 @@ class LearnerHost:
         return self.seq - self.snapshot_seq
 
     # The life of a round, in the lane.
+
+    def _choose_packed(self, data: bytes, alternatives: bool) -> bytes:
+        return self._choose(utterance_pb2.Utterance.FromString(data), alternatives)
 
     def _choose(self, message: utterance_pb2.Utterance, alternatives: bool) -> bytes:
         self._check_usable()

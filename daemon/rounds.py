@@ -113,8 +113,8 @@ class Rounds:
 
     def answers(self) -> Iterator[bytes]:
         """Everything that a retry may get."""
-        for round_ in (*self.pending.values(), *self.settled.values()):
-            yield round_.answer
+        yield from (round_.answer for round_ in self.pending.values())
+        yield from (round_.answer for round_ in self.settled.values())
         yield from (round_.lesson for round_ in self.settled.values() if round_.lesson)
 
     def overdue(self, most: int, born_before: float) -> tuple[str, ...]:

@@ -22,6 +22,9 @@ def grpc_server(config: Config, gate: Gate) -> grpc.aio.Server:
             ("grpc.so_reuseport", 0),  # two daemons on one port would share its clients
             ("grpc.max_receive_message_length", OVERSIZE * config.limits.message_bytes),
             ("grpc.max_send_message_length", -1),
+            # A stream's window stays at 64 KiB, which is plenty for text. Probing would let every client that
+            # sends and never reads fill megabytes here before flow control holds it back.
+            ("grpc.http2.bdp_probe", 0),
             ("grpc.keepalive_time_ms", int(server.keepalive_s * 1000)),
             ("grpc.keepalive_timeout_ms", int(server.keepalive_timeout_s * 1000)),
             ("grpc.keepalive_permit_without_calls", 1),

@@ -21,10 +21,10 @@ COMBINE = "/galloon.v1.CombineService/Combine"
 async def vanishing(address: str, random: Random, streams: int = 20) -> None:
     """Streams whose connection is cut in the middle of rounds."""
     async with grpc.aio.insecure_channel(address) as channel:
-        calls = [await _opened(channel, "nuisance/vanishing") for _ in range(streams)]
+        calls = [await opened(channel, "nuisance/vanishing") for _ in range(streams)]
         for call in calls:
             for _ in range(random.randint(1, 5)):
-                await call.write(wire.CombineRequest(utterance=_utterance(f"v{random.getrandbits(60)}")))
+                await call.write(utterance_request(f"v{random.getrandbits(60)}"))
         # The channel closes here: nothing is half-closed, nothing is read.
 
 
@@ -32,7 +32,7 @@ async def silent(address: str, random: Random, streams: int = 50, seconds: float
     """Streams that are opened, perhaps even on a learner, and say nothing more."""
     async with grpc.aio.insecure_channel(address) as channel:
         calls = [combine_pb2_grpc.CombineServiceStub(channel).Combine() for _ in range(streams // 2)]
-        calls += [await _opened(channel, "nuisance/silent") for _ in range(streams - len(calls))]
+        calls += [await opened(channel, "nuisance/silent") for _ in range(streams - len(calls))]
         await asyncio.sleep(seconds * random.uniform(0.5, 1.0))
         for call in calls:
             call.cancel()
@@ -41,11 +41,11 @@ async def silent(address: str, random: Random, streams: int = 50, seconds: float
 async def never_reading(address: str, random: Random, streams: int = 10, seconds: float = 5.0) -> None:
     """Streams that send until flow control stops them, and read no answer."""
     async with grpc.aio.insecure_channel(address) as channel:
-        calls = [await _opened(channel, "nuisance/deaf") for _ in range(streams)]
+        calls = [await opened(channel, "nuisance/deaf") for _ in range(streams)]
 
         async def talk(call: grpc.aio.StreamStreamCall) -> None:
             while True:
-                await call.write(wire.CombineRequest(utterance=_utterance(f"n{random.getrandbits(60)}", 200)))
+                await call.write(utterance_request(f"n{random.getrandbits(60)}", 200))
 
         talking = [asyncio.create_task(talk(call)) for call in calls]
         await asyncio.sleep(seconds)
@@ -89,9 +89,9 @@ async def passing(address: str, random: Random, learners: int = 10) -> None:
         stub = learners_pb2_grpc.LearnerServiceStub(channel)
         for number in range(learners):
             name = f"nuisance/passing-{number}"
-            call = await _opened(channel, name)
+            call = await opened(channel, name)
             for count in range(random.randint(1, 5)):
-                await call.write(wire.CombineRequest(utterance=_utterance(f"p{count}")))
+                await call.write(utterance_request(f"p{count}"))
                 assert (await call.read()).HasField("choice")
             await call.done_writing()
             chunks = [
@@ -111,7 +111,8 @@ NUISANCES: dict[str, Callable[[str, Random], Awaitable[None]]] = {
 }
 
 
-async def _opened(channel: grpc.aio.Channel, learner: str) -> "grpc.aio.StreamStreamCall":
+async def opened(channel: grpc.aio.Channel, learner: str) -> "grpc.aio.StreamStreamCall":
+    """A stream on a small learner, made if it is new."""
     call = combine_pb2_grpc.CombineServiceStub(channel).Combine()
     spec = spec_pb2.LearnerSpec(experts=EXPERTS, algorithm=spec_pb2.ALGORITHM_EXPANDED_HEDGE, window=4)
     await call.write(wire.CombineRequest(open=wire.Open(learner=learner, create=spec)))
@@ -120,6 +121,7 @@ async def _opened(channel: grpc.aio.Channel, learner: str) -> "grpc.aio.StreamSt
     return call
 
 
-def _utterance(id_: str, slots: int = 4) -> utterance_pb2.Utterance:
+def utterance_request(id_: str, slots: int = 4) -> wire.CombineRequest:
     offers = [utterance_pb2.SlotOffers(expert=name, tokens=["word"] * slots) for name in EXPERTS]
-    return utterance_pb2.Utterance(id=id_, slots=utterance_pb2.Slots(offers=offers))
+    utterance = utterance_pb2.Utterance(id=id_, slots=utterance_pb2.Slots(offers=offers))
+    return wire.CombineRequest(utterance=utterance)

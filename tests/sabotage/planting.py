@@ -1,6 +1,7 @@
 """Plants bugs in a copy of the source and runs the check that must notice: is the suite worth its time?
 
-`noticed` plants one. `python -m tests.sabotage.planting` plants all of them and prints who noticed.
+`noticed` plants one. `python -m tests.sabotage.planting [NAME]` plants all of them, or those whose names contain
+NAME, and prints who noticed.
 """
 
 import os
@@ -15,6 +16,7 @@ from tests.sabotage.plants import PLANTS, Plant
 ROOT = Path(__file__).parents[2]
 COPIED = ("daemon", "learners", "clients", "proto/galloon", "src", "tests", "pyproject.toml")
 TIMEOUT_S = 900
+ABRUPT = ("-p", "tests.sabotage.abrupt")
 
 
 def copied(folder: Path) -> Path:
@@ -54,7 +56,7 @@ def _checked(tree: Path, plant: Plant, scratch: Path) -> "subprocess.CompletedPr
     arguments = [each.format(scratch=scratch) for each in plant.check]
     command = [sys.executable, "-m", *arguments]
     if arguments[0].startswith("tests/"):
-        command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *arguments]
+        command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *ABRUPT, *arguments]
     environment = {**os.environ, "PYTHONPATH": str(tree / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.run(
         command, cwd=tree, env=environment, capture_output=True, text=True, check=False, timeout=TIMEOUT_S
@@ -62,17 +64,18 @@ def _checked(tree: Path, plant: Plant, scratch: Path) -> "subprocess.CompletedPr
 
 
 def main() -> int:
-    missed = 0
+    missed, wanted = 0, sys.argv[1] if len(sys.argv) > 1 else ""
     with tempfile.TemporaryDirectory(prefix="galloon-sabotage-") as folder:
         tree = copied(Path(folder) / "tree")
-        for number, plant in enumerate(PLANTS):
+        chosen = [plant for plant in PLANTS if wanted in plant.name]
+        for number, plant in enumerate(chosen):
             try:
                 words = noticed(tree, plant, Path(folder) / f"scratch-{number}")
                 print(f"noticed  {plant.name}: {words[:150]}", flush=True)
             except AssertionError as problem:
                 missed += 1
                 print(f"MISSED   {problem}", flush=True)
-    print(f"{len(PLANTS) - missed} of {len(PLANTS)} planted bugs noticed")
+    print(f"{len(chosen) - missed} of {len(chosen)} planted bugs noticed")
     return int(missed > 0)
 
 
