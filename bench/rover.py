@@ -2,17 +2,21 @@
 
 Rover is called, not imitated: a CTM file for each engine in, a vote by frequency out. Both get texts normalised
 the same way. Galloon does more: it aligns, chooses, and learns from the true text of each utterance before the
-next one. It is timed as a library (one process, as rover is) and through the daemon, every lesson acknowledged.
+next one. Both are timed in turn by the processor time of their one process, which a busy machine disturbs least;
+galloon through the daemon by the clock as well, every lesson acknowledged.
 Run: `python -m bench rover`.
 """
 
 import asyncio
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
+from resource import RUSAGE_CHILDREN, getrusage
+from statistics import median
 from tempfile import TemporaryDirectory
+from time import process_time
 
-from bench.clock import ratio
 from bench.progressive import FIRST_FIVE, progressive
 from galloon.clients.learner_options import spec_for
 from galloon.clients.local_daemon import reached
@@ -25,7 +29,7 @@ from galloon.learners.spec import CombinerSpec
 
 DEBIAN = Path("/usr/lib/sctk/bin/rover")
 NULL = "@"  # rover's own sign: the engine said nothing
-PAIRS = 3
+PAIRS = 5
 
 
 def figures() -> dict[str, dict[str, float]]:
@@ -46,7 +50,8 @@ def compare(material: Material, algorithm: str = "tied") -> dict[str, float]:
     references = [rule(utterance.target or "") for utterance in material.utterances]
     with TemporaryDirectory() as folder:
         rover = Rover(material, Path(folder))
-        taken = ratio(rover.run, lambda: progressive(material, spec), pairs=PAIRS)
+        progressive(material, spec)  # so that nothing is compiled or read from disk for the first time
+        pairs = [(rover.run(), _cpu_s(lambda: progressive(material, spec))) for _ in range(PAIRS)]
         voted = score_texts("rover", references, rover.texts(), rule)
     learned = score_texts("galloon", references, progressive(material, spec).texts, rule)
     served_s = _served(material, spec)
@@ -54,11 +59,11 @@ def compare(material: Material, algorithm: str = "tied") -> dict[str, float]:
     return {
         "rover_wer": round(voted.wer, 2),
         "galloon_wer": round(learned.wer, 2),
-        "rover_per_s": round(count / taken.slow_s),
-        "galloon_per_s": round(count / taken.fast_s),
-        "ratio": round(taken.middle, 2),
-        "least": round(taken.least, 2),
-        "most": round(taken.most, 2),
+        "rover_per_s": round(count / min(rover_s for rover_s, _ in pairs)),
+        "galloon_per_s": round(count / min(galloon_s for _, galloon_s in pairs)),
+        "ratio": round(median(rover_s / galloon_s for rover_s, galloon_s in pairs), 2),
+        "least": round(min(rover_s / galloon_s for rover_s, galloon_s in pairs), 2),
+        "most": round(max(rover_s / galloon_s for rover_s, galloon_s in pairs), 2),
         "galloon_daemon_per_s": round(count / served_s),
     }
 
@@ -92,11 +97,14 @@ class Rover:
             self._inputs.append(folder / f"{name}.ctm")
             self._inputs[-1].write_text("\n".join(lines) + "\n")
 
-    def run(self) -> None:
-        """Vote by frequency: the average of occurrences alone, a tie going to the engine that is named first."""
+    def run(self) -> float:
+        """Vote by frequency; the seconds of processor that it took."""
         command = [rover_program(), *(part for path in self._inputs for part in ("-h", str(path), "ctm"))]
         command += ["-o", str(self._folder / "out.ctm"), "-m", "avgconf", "-a", "1.0", "-c", "0.0", "-f", "0"]
+        before = getrusage(RUSAGE_CHILDREN)
         subprocess.run(command, check=True, capture_output=True)
+        after = getrusage(RUSAGE_CHILDREN)
+        return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
     def texts(self) -> list[str]:
         words = list(self._numbers)
@@ -106,6 +114,12 @@ class Rover:
             if token != NULL:
                 found[int(utterance[1:])].append(words[int(token[1:])])
         return [" ".join(tokens) for tokens in found]
+
+
+def _cpu_s(work: Callable[[], object]) -> float:
+    start = process_time()
+    work()
+    return process_time() - start
 
 
 def _served(material: Material, spec: CombinerSpec) -> float:
