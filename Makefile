@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check fix bench fault proto lock clean
+.PHONY: help setup run test check fix bench fault soak sbom audit proto lock clean
 
 help: ## List the targets.
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-7s %s\n", $$1, $$2}'
@@ -38,8 +38,17 @@ fix: $(VENV)/.ready ## Let the linter and the formatter repair what they can.
 bench: $(VENV)/.ready ## Print the figures, each a ratio taken in one run (ARGS=--json for programs).
 	@$(BIN)/python -m bench $(ARGS)
 
-fault: $(VENV)/.ready ## Kill the daemon at least 40 times under load and prove that nothing was lost.
+fault: $(VENV)/.ready ## Kills, power losses, rotten bytes, abuse and sabotage; about 15 minutes.
 	$(BIN)/python -m tests.fault $(ARGS)
+
+soak: $(VENV)/.ready ## Hours of work with a random fault every 30 s (ARGS="--hours 1").
+	$(BIN)/python -m tests.fault.soak $(ARGS)
+
+sbom: $(VENV)/.ready ## The bill of materials of what is deployed, as CycloneDX JSON on standard output.
+	@$(BIN)/python deploy/sbom.py requirements.lock
+
+audit: $(VENV)/.ready ## Look the locked versions up among known vulnerabilities; says so where it cannot.
+	@$(BIN)/python deploy/audit.py requirements.lock
 
 proto: $(VENV)/.ready ## Lint the wire contract, refuse what would break clients, generate its code.
 	cd proto && npm ci --silent --no-audit --no-fund && npx buf lint && npx buf breaking --against baseline.binpb

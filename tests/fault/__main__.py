@@ -1,30 +1,126 @@
-"""`make fault`: at least 40 kills in the middle of 8 busy streams; exit status 1 when anything was lost."""
+"""`make fault`: everything that must not break a promise, one part after the other; exit status 1 if one did.
+
+Each part prints what it did in figures. `--part NAME` runs one, `--scale 0.1` a tenth of each, `--seed`
+repeats the moments of another run. Data directories of a part that failed are kept, and named.
+"""
 
 import argparse
 import asyncio
 import secrets
+import shutil
 import sys
 import tempfile
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
-from tests.fault.campaign import run
+import structlog
+
+from tests.abuse import blast, codec_fuzz, import_fuzz, port_fuzz
+from tests.fault import campaign, crowd, damage, kills, power_loss
+from tests.fault.commit import commit
+from tests.sabotage import planting
+
+Part = Callable[[Path, float, int], str]
+
+
+def daemon_kills(directory: Path, scale: float, seed: int) -> str:
+    """The whole daemon killed 40 times under 8 busy streams."""
+    return asyncio.run(campaign.run(directory / "fault", max(2, round(40 * scale)), seed)).sentences()
+
+
+def harness_kills(directory: Path, scale: float, seed: int) -> str:
+    """Store and hosts killed 1,000 times."""
+    return str(asdict(kills.in_own_process(directory, "random", max(5, round(1000 * scale)), seed)))
+
+
+def failpoints(directory: Path, scale: float, seed: int) -> str:
+    """Death and delay at every failpoint."""
+    return str(asdict(kills.in_own_process(directory, "failpoints", 0, seed)))
+
+
+def power(directory: Path, scale: float, seed: int) -> str:
+    """The power lost at 300 moments."""
+    return str(asdict(power_loss.run(directory, max(10, round(300 * scale)), 5, seed)))
+
+
+def rot(directory: Path, scale: float, seed: int) -> str:
+    """Flipped and torn bytes, 300 times."""
+    return str(asdict(damage.in_own_process(directory, max(10, round(300 * scale)), seed)))
+
+
+def crowds(directory: Path, scale: float, seed: int) -> str:
+    """A thousand streams; two hundred slow or silent clients for a minute."""
+    return "\n".join(each.sentence() for each in asyncio.run(crowd.run(directory, max(5.0, 60 * scale))))
+
+
+def bombs(directory: Path, scale: float, seed: int) -> str:
+    """Requests that are small to send and huge to honour, and what they cost."""
+    blasts = asyncio.run(blast.run(directory))
+    over = [each for each in blasts if not each.good]
+    assert not over, f"not refused as documented, or too dear: {over}"
+    worst = max(blasts, key=lambda each: each.cpu_s)
+    return f"{len(blasts)} bombs; the dearest {worst.bomb!r}: {worst.cpu_s:.2f} s, {worst.memory_mb:.0f} MB"
+
+
+def messages(directory: Path, scale: float, seed: int) -> str:
+    """300,000 mutated messages on the codec, 5,000 over the port, 500 forged learners."""
+    outcomes = codec_fuzz.run(max(1000, round(300_000 * scale)), seed)
+    said: list[str] = [f"{outcomes.total():,} messages on the codec: {dict(outcomes)}"]
+    asyncio.run(port_fuzz.measured(directory / "port", max(200, round(5000 * scale)), seed, said.append))
+    forged = asyncio.run(import_fuzz.measured(directory / "import", max(3, round(60 * scale)), seed))
+    return "\n".join([*said, f"{forged.total()} forged learners: {dict(forged)}"])
+
+
+def sabotage(directory: Path, scale: float, seed: int) -> str:
+    """Planted bugs, each noticed."""
+    tree = planting.copied(directory / "tree")
+    for number, plant in enumerate(planting.PLANTS):
+        planting.noticed(tree, plant, directory / f"scratch-{number}")
+    return f"{len(planting.PLANTS)} planted bugs, all noticed"
+
+
+PARTS: dict[str, Part] = {
+    part.__name__: part
+    for part in (
+        daemon_kills, harness_kills, failpoints, power, rot, crowds, bombs, messages, sabotage
+    )
+}  # fmt: skip
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.fault", description=__doc__)
-    parser.add_argument("--kills", type=int, default=40, help="how often to kill the daemon (default 40)")
-    parser.add_argument("--seed", type=int, default=None, help="repeats the moments of another campaign")
-    parser.add_argument(
-        "--directory", type=Path, default=None, help="keep the store and the daemon's log here"
-    )
+    parser.add_argument("--part", choices=PARTS, action="append", help="only this part; may be given again")
+    parser.add_argument("--scale", type=float, default=1.0, help="of the numbers of each part (default 1)")
+    parser.add_argument("--seed", type=int, default=None, help="repeats the moments of another run")
+    parser.add_argument("--directory", type=Path, default=None, help="where parts work; kept when one fails")
     arguments = parser.parse_args()
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(40))
     seed = secrets.randbelow(10**6) if arguments.seed is None else arguments.seed
-    print(f"seed {seed}", flush=True)
-    with tempfile.TemporaryDirectory(prefix="galloon-fault-") as scratch:
-        directory = arguments.directory or Path(scratch) / "fault"
-        outcome = asyncio.run(run(directory, arguments.kills, seed, progress=True))
-    print(outcome.sentences())
-    return 0
+    root = arguments.directory or Path(tempfile.mkdtemp(prefix="galloon-fault-"))
+    print(f"seed {seed}, commit {commit()}", flush=True)
+    failed = [
+        name for name in arguments.part or PARTS if not _passed(name, root.resolve(), arguments.scale, seed)
+    ]
+    if failed:
+        print(f"FAILED: {', '.join(failed)}; data kept in {root}")
+    return int(bool(failed))
+
+
+def _passed(name: str, root: Path, scale: float, seed: int) -> bool:
+    directory, started = root / name, time.monotonic()
+    directory.mkdir(parents=True, exist_ok=True)
+    print(f"\n{name}: {PARTS[name].__doc__}", flush=True)
+    try:
+        print(PARTS[name](directory, scale, seed))
+    except Exception:  # whatever it is, the other parts are worth knowing too
+        traceback.print_exc()
+        return False
+    print(f"({time.monotonic() - started:.0f} s)", flush=True)
+    shutil.rmtree(directory)
+    return True
 
 
 if __name__ == "__main__":

@@ -42,7 +42,7 @@ async def slow_and_silent(daemon: Daemon, streams: int, seconds: float) -> Crowd
         half = streams // 2
         await asyncio.gather(
             silent(daemon.address, Random(1), half, seconds),
-            never_reading(daemon.address, Random(2), streams - half, seconds),
+            never_reading(daemon.address, Random(2), streams - half, seconds, slots=20),
         )
 
     return await _measured(daemon, streams, crowd())

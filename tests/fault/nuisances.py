@@ -38,14 +38,16 @@ async def silent(address: str, random: Random, streams: int = 50, seconds: float
             call.cancel()
 
 
-async def never_reading(address: str, random: Random, streams: int = 10, seconds: float = 5.0) -> None:
+async def never_reading(
+    address: str, random: Random, streams: int = 10, seconds: float = 5.0, slots: int = 200
+) -> None:
     """Streams that send until flow control stops them, and read no answer."""
     async with grpc.aio.insecure_channel(address) as channel:
         calls = [await opened(channel, "nuisance/deaf") for _ in range(streams)]
 
         async def talk(call: grpc.aio.StreamStreamCall) -> None:
             while True:
-                await call.write(utterance_request(f"n{random.getrandbits(60)}", 200))
+                await call.write(utterance_request(f"n{random.getrandbits(60)}", slots))
 
         talking = [asyncio.create_task(talk(call)) for call in calls]
         await asyncio.sleep(seconds)
