@@ -18,7 +18,6 @@ def health(
     store: Store, metrics: Metrics, data_dir: Path, hosts: Iterable[LearnerHost], clock: Callable[[], float]
 ) -> dict[str, Any]:
     figures, learners = store.figures, [stored(host, clock) for host in hosts]
-    files = [path.stat().st_size for path in data_dir.iterdir() if path.is_file()]
     return {
         "commits": figures.commits,
         "entries": figures.entries,
@@ -29,10 +28,17 @@ def health(
         "commit_seconds": histogram(metrics.commit_seconds),
         "commit_entries": histogram(metrics.commit_entries),
         "journal_entries": sum(learner["journal_entries"] for learner in learners),
-        "file_bytes": sum(files),
+        "file_bytes": sum(map(_size, data_dir.iterdir())),
         "disk_free_bytes": shutil.disk_usage(data_dir).free,
         "learners": learners,
     }
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:  # a file of SQLite's that came and went
+        return 0
 
 
 def histogram(found: Histogram) -> list[dict[str, Any]]:
