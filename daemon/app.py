@@ -73,7 +73,7 @@ class App:
         config = self.config
         self.metrics = Metrics()
         self._pool = ThreadPoolExecutor(config.server.threads, thread_name_prefix="learner")
-        self._health = Health()
+        self._health = Health(self._gate)
         self.registry = Registry(
             self._store,
             self._build,

@@ -16,7 +16,7 @@ class DataDir:
 
     def lock(self) -> None:
         try:
-            self._path.mkdir(parents=True, exist_ok=True, mode=0o700)
+            _make_lasting(self._path)
             self._descriptor = os.open(self._path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
             raise StoreFailed(f"{self._path}: cannot be used as data directory: {error.strerror}") from error
@@ -34,3 +34,15 @@ class DataDir:
 
     def unlock(self) -> None:
         os.close(self._descriptor)
+
+
+def _make_lasting(path: Path) -> None:
+    """The directory and its parents. A new one exists after a power cut only if its parent was synced."""
+    missing = [each for each in (path, *path.parents) if not each.exists()]
+    path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    for each in reversed(missing):
+        parent = os.open(each.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(parent)
+        finally:
+            os.close(parent)

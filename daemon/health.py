@@ -1,9 +1,17 @@
-"""grpc.health.v1: the daemon as a whole under the empty name, and each learner under its own."""
+"""grpc.health.v1: the daemon as a whole under the empty name, and each learner under its own.
+
+The whole is shown to everybody, because orchestrators have no token. Where there are tokens, a learner is shown to
+those alone who may use it: its name is nobody else's business.
+"""
 
 import asyncio
+from typing import Any
 
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+
+from galloon.daemon.auth import Gate
+from galloon.daemon.errors import Unauthenticated
 
 HEALTH_SERVICES = (health.SERVICE_NAME,)
 SERVING = health_pb2.HealthCheckResponse.SERVING
@@ -13,8 +21,8 @@ NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 class Health:
     """What load balancers and orchestrators ask."""
 
-    def __init__(self) -> None:
-        self._servicer = health.aio.HealthServicer()
+    def __init__(self, gate: Gate) -> None:
+        self._servicer = _Guarded(gate)
         self._tasks: set[asyncio.Task[None]] = set()  # the loop itself holds tasks only weakly
 
     def add_to(self, server: grpc.aio.Server) -> None:
@@ -34,3 +42,29 @@ class Health:
         task = asyncio.get_running_loop().create_task(self._servicer.set(name, status))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+class _Guarded(health.aio.HealthServicer):  # type: ignore[misc]  # the package carries no types
+    """Looks at the caller before it answers for a learner."""
+
+    def __init__(self, gate: Gate) -> None:
+        super().__init__()
+        self._gate = gate
+
+    async def Check(self, request: Any, context: Any) -> Any:
+        await self._admit(request.service, context)
+        return await super().Check(request, context)
+
+    async def Watch(self, request: Any, context: Any) -> None:
+        await self._admit(request.service, context)
+        await super().Watch(request, context)
+
+    async def _admit(self, learner: str, context: Any) -> None:
+        if not learner or not self._gate.asks_for_tokens:
+            return
+        try:
+            caller = self._gate.principal(context.invocation_metadata() or (), context.auth_context())
+        except Unauthenticated as refused:
+            await context.abort(grpc.StatusCode.UNAUTHENTICATED, refused.message)
+        if not caller.may_use(learner):
+            await context.abort(grpc.StatusCode.PERMISSION_DENIED, "not a learner of yours")

@@ -15,7 +15,7 @@ from google.protobuf.message import DecodeError, Message
 from galloon.daemon.auth import Gate, Principal
 from galloon.daemon.codec.answers import statistics_to_wire
 from galloon.daemon.codec.spec import spec_from_wire, spec_to_wire
-from galloon.daemon.errors import CODES, Internal, Invalid, Refused, UnknownLearner, refusal
+from galloon.daemon.errors import CODES, Internal, Invalid, LimitPassed, Refused, UnknownLearner, refusal
 from galloon.daemon.learner_host import LearnerHost
 from galloon.daemon.limits import Limits, check
 from galloon.daemon.metrics import Metrics
@@ -45,6 +45,7 @@ class LearnerService:
     ) -> None:
         self._registry, self._streams, self._gate = registry, streams, gate
         self._limits, self._metrics, self._clock = limits, metrics, clock
+        self._importing: set[str] = set()  # principals; what they send is held in memory
 
     def handlers(self) -> grpc.GenericRpcHandler:
         methods: dict[str, grpc.RpcMethodHandler[Any, Any]] = {
@@ -103,6 +104,15 @@ class LearnerService:
             yield wire.ExportLearnerResponse(chunk=data[start : start + CHUNK_BYTES])
 
     async def import_(self, requests: AsyncIterator[wire.ImportLearnerRequest], caller: Principal) -> Message:
+        if caller.name in self._importing:
+            raise LimitPassed("imports of one principal at once", 2, 1, "wait for the other one to end")
+        self._importing.add(caller.name)
+        try:
+            return await self._import(requests, caller)
+        finally:
+            self._importing.discard(caller.name)
+
+    async def _import(self, requests: AsyncIterator[wire.ImportLearnerRequest], caller: Principal) -> Message:
         name, size, chunks = "", 0, list[bytes]()
         async for request in requests:
             if request is None:
@@ -178,8 +188,12 @@ class LearnerService:
         async def handle(message: M | None, context: Context) -> AsyncIterator[Message]:
             try:
                 caller = self._caller(message, context)
-                async for answer in method(message, caller):  # type: ignore[arg-type]  # _caller refuses None
-                    yield answer
+                self._streams.ledger.open_stream(caller.name)
+                try:
+                    async for answer in method(message, caller):  # type: ignore[arg-type]  # not None here
+                        yield answer
+                finally:
+                    self._streams.ledger.close_stream(caller.name)
             except Exception as error:  # noqa: BLE001  # becomes a status
                 await self._abort(context, error)
 

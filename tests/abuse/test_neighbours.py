@@ -1,0 +1,74 @@
+"""P5: what one client can do to another through the services beside the stream."""
+
+from pathlib import Path
+
+import grpc
+import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+from galloon.daemon.auth import new_token
+from galloon.v1 import learners_pb2
+from tests.daemon.serving import serving, simple_spec
+
+
+@pytest.fixture
+def tokens(tmp_path: Path):
+    alice, alice_entry = new_token("alice", "alice/")
+    bob, bob_entry = new_token("bob", "bob/")
+    path = tmp_path / "tokens.toml"
+    path.write_text(f"{alice_entry}\n\n{bob_entry}\n")
+    return {"path": path, "alice": _bearer(alice), "bob": _bearer(bob)}
+
+
+def _bearer(token: str):
+    return (("authorization", f"Bearer {token}"),)
+
+
+async def test_the_health_of_a_learner_is_shown_to_those_who_may_use_it(tmp_path: Path, tokens):
+    """Else anybody could find out by guessing which learners there are; the whole daemon's health is for all."""
+    async with serving(tmp_path / "data", auth__tokens=tokens["path"]) as daemon:
+        request = learners_pb2.CreateLearnerRequest(name="alice/x", spec=simple_spec())
+        await daemon.learners.CreateLearner(request, metadata=tokens["alice"])
+        health = health_pb2_grpc.HealthStub(daemon.channel)
+
+        async def code(service: str, metadata) -> grpc.StatusCode:
+            return await health.Check(
+                health_pb2.HealthCheckRequest(service=service), metadata=metadata
+            ).code()
+
+        assert await code("", ()) == grpc.StatusCode.OK
+        assert await code("alice/x", tokens["alice"]) == grpc.StatusCode.OK
+        for name in ("alice/x", "alice/none"):
+            assert await code(name, ()) == grpc.StatusCode.UNAUTHENTICATED
+            assert await code(name, tokens["bob"]) == grpc.StatusCode.PERMISSION_DENIED
+        watch = health.Watch(health_pb2.HealthCheckRequest(service="alice/x"), metadata=tokens["bob"])
+        assert await watch.code() == grpc.StatusCode.PERMISSION_DENIED
+
+
+async def test_imports_are_held_in_memory_so_each_principal_has_one_at_a_time(tmp_path: Path):
+    """Else a few clients could fill the memory of all with learners that never end."""
+    async with serving(tmp_path) as daemon:
+        first = daemon.learners.ImportLearner()
+        await first.write(learners_pb2.ImportLearnerRequest(name="first", chunk=b"x"))
+        await daemon.learners.ListLearners(
+            learners_pb2.ListLearnersRequest()
+        )  # on the same connection, after it
+        second = daemon.learners.ImportLearner(iter([learners_pb2.ImportLearnerRequest(name="second")]))
+        assert await second.code() == grpc.StatusCode.RESOURCE_EXHAUSTED
+        await first.done_writing()
+        assert await first.code() == grpc.StatusCode.INVALID_ARGUMENT
+        third = daemon.learners.ImportLearner(iter([learners_pb2.ImportLearnerRequest(name="third")]))
+        assert await third.code() == grpc.StatusCode.INVALID_ARGUMENT, "the place is free again"
+
+
+async def test_watching_and_exporting_count_as_streams(tmp_path: Path):
+    """There is a number on everything that stays open."""
+    async with serving(tmp_path, limits__streams_per_principal=2) as daemon:
+        await daemon.learners.CreateLearner(learners_pb2.CreateLearnerRequest(name="a", spec=simple_spec()))
+        request = learners_pb2.WatchStatisticsRequest(name="a")
+        watching = [daemon.learners.WatchStatistics(request) for _ in range(2)]
+        for call in watching:
+            await call.read()
+        assert await daemon.learners.WatchStatistics(request).code() == grpc.StatusCode.RESOURCE_EXHAUSTED
+        for call in watching:
+            call.cancel()
