@@ -35,6 +35,8 @@ PRAGMA application_id = {APPLICATION_ID};
 PRAGMA user_version = {FORMAT};
 COMMIT;
 """
+# What reading raises when the file is damaged; the second, when SQLite's own sentence repeats damaged bytes.
+UNREADABLE = (sqlite3.DatabaseError, UnicodeDecodeError)
 # Faults of the disk or of its permissions, not of the bytes in the file.
 OUTSIDE = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_BUSY}
 
@@ -46,7 +48,7 @@ def open_database(path: Path) -> sqlite3.Connection:
     database = sqlite3.connect(path, isolation_level=None, check_same_thread=False, cached_statements=512)
     try:
         _prepare(database, path)
-    except sqlite3.DatabaseError as error:
+    except UNREADABLE as error:
         database.close()
         raise _judged(error, path) from error
     except StoreError:
@@ -116,7 +118,7 @@ def _is_blank(database: sqlite3.Connection) -> bool:
     return not any(marks) and database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
 
 
-def _judged(error: sqlite3.DatabaseError, path: Path) -> StoreError:
+def _judged(error: Exception, path: Path) -> StoreError:
     if getattr(error, "sqlite_errorcode", 0) & 0xFF in OUTSIDE:
         return StoreFailed(f"{path}: cannot be opened: {error}; see to the disk and its permissions")
     return StoreDamaged(f"{path}: {error}; {ADVICE}")

@@ -23,6 +23,7 @@ from galloon.daemon.outcome import settle
 from galloon.daemon.sqlite_file import (
     ADVICE,
     FILE_NAME,
+    UNREADABLE,
     checksum,
     learner_checksum,
     open_database,
@@ -118,7 +119,7 @@ class SqliteStore:
     def _read(self, sql: str, parameters: tuple[int, ...] = ()) -> list[Any]:
         try:
             return self._database.execute(sql, parameters).fetchall()
-        except sqlite3.DatabaseError as error:
+        except UNREADABLE as error:
             raise StoreDamaged(f"{self._path}: {error}; {ADVICE}") from error
 
     # Writing: queued here, done by the writer thread below.

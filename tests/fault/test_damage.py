@@ -18,6 +18,17 @@ def test_flipped_torn_and_missing_bytes_are_refused_or_hit_nothing(tmp_path: Pat
     assert damaged.refused > 5, damaged
 
 
+def test_a_schema_that_is_no_text_is_damage(tmp_path: Path):
+    """SQLite repeats the damaged name in its error, and Python cannot read that."""
+    database = sqlite3.connect(tmp_path / FILE_NAME)
+    database.executescript("PRAGMA writable_schema = 1; CREATE TABLE t(a);")
+    database.execute("UPDATE sqlite_master SET name = CAST(x'CE41' AS TEXT), sql = CAST(x'CE41' AS TEXT)")
+    database.commit()
+    database.close()
+    with pytest.raises(StoreDamaged, match="restore"):
+        SqliteStore(tmp_path, 0.001, 1 << 20)
+
+
 async def _filled(path: Path) -> None:
     store = SqliteStore(path, 0.001, 1 << 20)
     store.start(lambda *_: None, pytest.fail)
