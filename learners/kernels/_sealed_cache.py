@@ -18,6 +18,11 @@ log = logging.getLogger(__name__)
 class SealedCache(UserProvidedCacheLocator):  # type: ignore[misc]  # numba carries no types
     """Finds the compiled code below NUMBA_CACHE_DIR, writable or not."""
 
+    def __init__(self, function: Any, file: str) -> None:
+        super().__init__(function, file)
+        # numba chooses who finds a cache by its setting, but not who writes it.
+        FunctionCache.save_overload = _keep_in_memory
+
     def ensure_cache_path(self) -> None:
         path = Path(self.get_cache_path())
         if not path.is_dir():
@@ -26,7 +31,3 @@ class SealedCache(UserProvidedCacheLocator):  # type: ignore[misc]  # numba carr
 
 def _keep_in_memory(cache: FunctionCache, signature: Any, _: Any) -> None:
     log.warning("kernel compiled at run time: %r %s", cache, signature)
-
-
-# numba chooses the reader by its setting but has none for the writer. Only the image imports this module.
-FunctionCache.save_overload = _keep_in_memory
