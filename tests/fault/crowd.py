@@ -6,13 +6,15 @@
 import asyncio
 import sys
 import tempfile
+from collections.abc import Awaitable
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
 import grpc
 
-from tests.abuse.blast import latencies, p99_ms, resident_mb
+from tests.abuse.blast import p99_ms, resident_mb
+from tests.abuse.healthy import Healthy
 from tests.daemon_process import Daemon
 from tests.fault.nuisances import never_reading, opened, silent, utterance_request
 
@@ -66,7 +68,7 @@ async def many_streams(daemon: Daemon, streams: int) -> Crowd:
     return await _measured(daemon, streams, crowd())
 
 
-async def _measured(daemon: Daemon, streams: int, crowd: "asyncio.Future[None] | object") -> Crowd:
+async def _measured(daemon: Daemon, streams: int, crowd: Awaitable[None]) -> Crowd:
     before = await _healthy(daemon, asyncio.sleep(3.0))
     size, descriptors = resident_mb(daemon.pid), _descriptors(daemon.pid)
     peak = [size]
@@ -87,16 +89,11 @@ async def _measured(daemon: Daemon, streams: int, crowd: "asyncio.Future[None] |
     return Crowd(streams, peak[0] - size, p99_ms(before), p99_ms(during), grown)
 
 
-async def _healthy(daemon: Daemon, meanwhile: object) -> list[float]:
-    seen: list[float] = []
-    stop = asyncio.Event()
-    options = [("grpc.use_local_subchannel_pool", 1)]
-    async with grpc.aio.insecure_channel(daemon.address, options=options) as channel:
-        client = asyncio.create_task(latencies(channel, seen, stop))
-        await meanwhile  # type: ignore[misc]  # a coroutine
-        stop.set()
-        await client
-    return seen
+async def _healthy(daemon: Daemon, meanwhile: Awaitable[None]) -> list[float]:
+    client = Healthy(daemon.address)
+    await client.start()
+    await meanwhile
+    return await client.stop()
 
 
 def _descriptors(pid: int) -> int:
