@@ -9,8 +9,6 @@ import asyncio
 import os
 import sys
 import tempfile
-import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +19,7 @@ from galloon.v1 import combine_pb2_grpc, learners_pb2, learners_pb2_grpc
 from galloon.v1 import spec_pb2 as spec
 from galloon.v1 import utterance_pb2 as said
 from tests.abuse.bombs import BOMBS, LEARNERS, Bomb
+from tests.abuse.healthy import Healthy, p99_ms
 from tests.daemon_process import Daemon
 
 CPU_S, MEMORY_MB = 2.0, 512.0
@@ -44,6 +43,22 @@ class Blast:
         """Answered as documented, and within the budget."""
         most_s = HONOURED_CPU_S if self.code == grpc.StatusCode.OK else CPU_S
         return self.code in self.codes and self.cpu_s <= most_s and self.memory_mb <= MEMORY_MB
+
+    def line(self) -> str:
+        verdict = "" if self.good else "  <<<"
+        return (
+            f"{self.bomb:40} {self.code.name:20} {self.cpu_s:6.2f} s "
+            f"{self.memory_mb:7.1f} MB{verdict}  {self.words[:90]}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Blasts:
+    """All of them, and the 99th percentile of a healthy client's latency before and during them."""
+
+    each: list[Blast]
+    p99_before_ms: float
+    p99_during_ms: float
 
 
 async def blast(channel: grpc.aio.Channel, pid: int, bomb: Bomb, request: object) -> Blast:
@@ -81,27 +96,6 @@ async def sent(channel: grpc.aio.Channel, bomb: Bomb, request: object) -> tuple[
     return codes[answer.problem.code], answer.problem.message
 
 
-async def latencies(channel: grpc.aio.Channel, seen: list[float], stop: asyncio.Event) -> None:
-    """A healthy client: small rounds, one after the other, each timed."""
-    stream = combine_pb2_grpc.CombineServiceStub(channel).Combine()
-    await stream.write(wire.CombineRequest(open=wire.Open(learner="healthy", create=LEARNERS["words"])))
-    await stream.read()
-    number = 0
-    while not stop.is_set():
-        offers = [said.SlotOffers(expert=name, tokens=["a", "b", "c"]) for name in ("ann", "bob", "cy")]
-        message = said.Utterance(id=f"h{number}", slots=said.Slots(offers=offers))
-        started = time.perf_counter()
-        await stream.write(wire.CombineRequest(utterance=message))
-        await stream.read()
-        seen.append(time.perf_counter() - started)
-        number += 1
-        await asyncio.sleep(0.005)
-
-
-def p99_ms(seconds: Sequence[float]) -> float:
-    return sorted(seconds)[int(0.99 * (len(seconds) - 1))] * 1000
-
-
 def cpu_s(pid: int) -> float:
     """CPU seconds of a process and of the children that it has waited for."""
     values = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
@@ -124,41 +118,24 @@ def _field(pid: int, name: str) -> float:
     raise LookupError(name)
 
 
-async def run(directory: Path, wanted: str = "") -> list[Blast]:
+async def run(directory: Path, wanted: str = "") -> Blasts:
+    """All bombs whose names contain `wanted`, beside a healthy client in a process of its own."""
     daemon = Daemon(directory, "log.level=error")
     await asyncio.to_thread(daemon.start)
     try:
         async with grpc.aio.insecure_channel(daemon.address) as channel:
-            calm: list[float] = []
-            stop = asyncio.Event()
-            healthy = asyncio.create_task(latencies(channel, calm, stop))
-            await asyncio.sleep(3.0)
-            stop.set()
-            await healthy
+            healthy = Healthy(daemon.address)
+            await healthy.start()
+            await asyncio.sleep(10.0)
+            calm = await healthy.stop()
+            await healthy.start()
             blasts = []
-            print(f"others' p99 before: {p99_ms(calm):.1f} ms")
             for bomb in BOMBS:
-                if wanted not in bomb.name:
-                    continue
-                request = bomb.make()  # before anybody's time is taken
-                seen: list[float] = []
-                stop = asyncio.Event()
-                async with grpc.aio.insecure_channel(
-                    daemon.address, options=[("grpc.use_local_subchannel_pool", 1)]
-                ) as other:
-                    healthy = asyncio.create_task(latencies(other, seen, stop))
-                    await asyncio.sleep(0.2)
-                    done = await blast(channel, daemon.pid, bomb, request)
-                    stop.set()
-                    await healthy
-                verdict = "" if done.good else "  <<<"
-                print(
-                    f"{done.bomb:40} {done.code.name:20} {done.cpu_s:6.2f} s {done.memory_mb:7.1f} MB "
-                    f"p99 {p99_ms(seen):7.1f} ms  max {max(seen) * 1000:7.1f}{verdict}  {done.words[:90]}",
-                    flush=True,
-                )
-                blasts.append(done)
-            return blasts
+                if wanted in bomb.name:
+                    done = await blast(channel, daemon.pid, bomb, bomb.make())
+                    print(done.line(), flush=True)
+                    blasts.append(done)
+            return Blasts(blasts, p99_ms(calm), p99_ms(await healthy.stop()))
     finally:
         daemon.kill()
 
@@ -166,7 +143,8 @@ async def run(directory: Path, wanted: str = "") -> list[Blast]:
 def main() -> int:
     with tempfile.TemporaryDirectory(prefix="galloon-abuse-") as directory:
         blasts = asyncio.run(run(Path(directory), sys.argv[1] if len(sys.argv) > 1 else ""))
-    return int(not all(each.good for each in blasts))
+    print(f"others' p99: {blasts.p99_before_ms:.1f} ms before, {blasts.p99_during_ms:.1f} ms during")
+    return int(not all(each.good for each in blasts.each))
 
 
 if __name__ == "__main__":

@@ -8,11 +8,16 @@ import asyncio
 import json
 import subprocess
 import sys
+import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import grpc
 
-from tests.abuse.blast import latencies
+from galloon.v1 import combine_pb2 as wire
+from galloon.v1 import combine_pb2_grpc
+from galloon.v1 import utterance_pb2 as said
+from tests.abuse.bombs import LEARNERS
 
 ROOT = Path(__file__).parents[2]
 
@@ -34,6 +39,27 @@ class Healthy:
         out, _ = await self._process.communicate()
         seen: list[float] = json.loads(out)
         return seen
+
+
+async def latencies(channel: grpc.aio.Channel, seen: list[float], stop: asyncio.Event) -> None:
+    """A healthy client: small rounds, one after the other, each timed."""
+    stream = combine_pb2_grpc.CombineServiceStub(channel).Combine()
+    await stream.write(wire.CombineRequest(open=wire.Open(learner="healthy", create=LEARNERS["words"])))
+    await stream.read()
+    number = 0
+    while not stop.is_set():
+        offers = [said.SlotOffers(expert=name, tokens=["a", "b", "c"]) for name in ("ann", "bob", "cy")]
+        message = said.Utterance(id=f"h{number}", slots=said.Slots(offers=offers))
+        started = time.perf_counter()
+        await stream.write(wire.CombineRequest(utterance=message))
+        await stream.read()
+        seen.append(time.perf_counter() - started)
+        number += 1
+        await asyncio.sleep(0.005)
+
+
+def p99_ms(seconds: Sequence[float]) -> float:
+    return sorted(seconds)[int(0.99 * (len(seconds) - 1))] * 1000
 
 
 async def _play(address: str) -> None:

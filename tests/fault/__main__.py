@@ -59,10 +59,13 @@ def crowds(directory: Path, scale: float, seed: int) -> str:
 def bombs(directory: Path, scale: float, seed: int) -> str:
     """Requests that are small to send and huge to honour, and what they cost."""
     blasts = asyncio.run(blast.run(directory))
-    over = [each for each in blasts if not each.good]
+    over = [each for each in blasts.each if not each.good]
     assert not over, f"not refused as documented, or too dear: {over}"
-    worst = max(blasts, key=lambda each: each.cpu_s)
-    return f"{len(blasts)} bombs; the dearest {worst.bomb!r}: {worst.cpu_s:.2f} s, {worst.memory_mb:.0f} MB"
+    worst = max(blasts.each, key=lambda each: each.cpu_s)
+    return (
+        f"{len(blasts.each)} bombs; the dearest {worst.bomb!r}: {worst.cpu_s:.2f} s, {worst.memory_mb:.0f} MB; "
+        f"others' p99 {blasts.p99_before_ms:.1f} ms before, {blasts.p99_during_ms:.1f} ms during"
+    )
 
 
 def messages(directory: Path, scale: float, seed: int) -> str:

@@ -13,8 +13,8 @@ from random import Random
 
 import grpc
 
-from tests.abuse.blast import p99_ms, resident_mb
-from tests.abuse.healthy import Healthy
+from tests.abuse.blast import resident_mb
+from tests.abuse.healthy import Healthy, p99_ms
 from tests.daemon_process import Daemon
 from tests.fault.nuisances import never_reading, opened, silent, utterance_request
 
