@@ -9,6 +9,7 @@ import numpy as np
 
 from galloon.learners.automata.context import ContextAutomaton, Pushed
 from galloon.learners.automata.ensemble_context import EnsembleContext
+from galloon.learners.kernels import windows
 from galloon.learners.path_learner import Gains, PathLearner, check_bound
 from galloon.learners.protocol import Choice, FloatArray, IntArray, Memory, Setting
 from galloon.learners.tuning import Rate
@@ -41,13 +42,14 @@ class ExpandedHedge(PathLearner):
         if not isinstance(context, EnsembleContext):
             return super().choose_many(first_round, count)
         law = self._law()
-        paths = context.sample_many(law.flows, self.seed, first_round, count)
-        logs = (self.learning_rate * self.scores[paths]).sum(axis=1) - law.log_total
-        nothing = np.empty(0)
-        return [
-            Choice(context.expert_path(edges), log, Memory(edges, nothing))
-            for edges, log in zip(paths, logs.tolist(), strict=True)
-        ]
+        edges = np.empty((count, context.longest_path), dtype=np.int32)
+        paths = np.empty((count, context.expert.slots), dtype=np.int32)
+        logs, nothing = np.empty(count), np.empty(0)
+        pushed = (law.flows, self.scores, self.learning_rate, law.log_total)
+        keys = (np.uint64(self.seed), np.uint64(first_round))
+        windows.draw(*pushed, *context.layout, *keys, edges, paths, logs)
+        rows = zip(paths, logs.tolist(), edges, strict=True)
+        return [Choice(path, log, Memory(drawn, nothing)) for path, log, drawn in rows]
 
     def marginals(self) -> FloatArray:
         return self._law().flows

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from galloon.learners.automata.context import ContextAutomaton
+from galloon.learners.automata.ensemble_context import EnsembleContext
 from galloon.learners.automata.expert import ExpertAutomaton
 from galloon.learners.catalogue import Making, fitting_context, make_learner
 from galloon.learners.combiner import Statistics
@@ -137,6 +138,27 @@ class Game:
         for gain, values in zip(shown, everything, strict=True):
             self.ledger.add(gain, values)
         return sum(shown)
+
+    def learn_windows(self, memories: list[Memory], tokens: IntArray, truth: IntArray) -> float | None:
+        """`learn_truth` on all windows of an utterance in a few calls; None where there is no such way.
+
+        tokens [slots, experts] and truth [slots] as for `Gain.window_gains`.
+        """
+        learner, context = self.learner, self.context
+        if isinstance(learner, Exp3Paths) or learner.setting is not Setting.FULL or not memories:
+            return None
+        if not isinstance(context, EnsembleContext):
+            return None
+        lengths = {memory.edges.size for memory in memories}
+        values = self.gain.window_gains(context, tokens, truth, len(memories))
+        if values is None or lengths != {context.longest_path}:
+            return None
+        edges: IntArray = np.array([memory.edges for memory in memories], dtype=np.int32)
+        learner.learn_full(memories, edges, values)
+        gains = np.take_along_axis(values, edges, axis=1).sum(axis=1).tolist()
+        for gain, row in zip(gains, values, strict=True):
+            self.ledger.add(gain, row)
+        return float(sum(gains))
 
     def learn_shown(self, memories: Sequence[Memory], gains: Sequence[float]) -> float:
         """Only the gains of the shown paths' transitions are known, path after path."""

@@ -18,6 +18,7 @@ from galloon.learners import state
 from galloon.learners.automata.context import ContextAutomaton
 from galloon.learners.draws import uniforms
 from galloon.learners.errors import BoundExceeded, DamagedState, InvalidInput
+from galloon.learners.kernels import windows
 from galloon.learners.protocol import (
     BanditFeedback,
     Choice,
@@ -84,14 +85,17 @@ class PathLearner(ABC):
         for memory, _ in lessons:
             edges = memory.edges
             check_memory(memory, self.context.is_path(edges), self._number_count(edges.size))
-        gains = [self._increment(memory, self._checked(memory, feedback)) for memory, feedback in lessons]
-        for gain in gains:  # all were good: now, and only now, the state changes
-            if gain.edges is None:
-                self.scores += gain.values
-            else:
-                self.scores[gain.edges] += gain.values
-        self.rounds_learned += len(gains)
-        self._scores_changed(gains)
+        self._take([self._increment(memory, self._checked(memory, feedback)) for memory, feedback in lessons])
+
+    def learn_full(self, memories: list[Memory], edges: IntArray, edge_gains: FloatArray) -> None:
+        """As `learn_many` with full feedback, a row of `edges` and one of gains for each; checked all at once."""
+        context = self.context
+        paths = bool(windows.are_paths(edges, *context.source_targets(), context.state_count - 1))
+        for memory in memories:
+            check_memory(memory, paths, self._number_count(context.longest_path))
+        _check_gains(edge_gains.ravel(), len(edges) * context.transition_count, self.edge_bound, "transition")
+        rows = zip(memories, edge_gains, strict=True)
+        self._take([self._increment(memory, FullFeedback(row)) for memory, row in rows])
 
     def log_probability(self, path: IntArray) -> float:
         return self._log_probability(self.context.context_path(path))
@@ -175,6 +179,16 @@ class PathLearner(ABC):
     @property
     def learning_rate(self) -> float:
         return self.rate.at(self.rounds_learned)
+
+    def _take(self, gains: list[Gains]) -> None:
+        """All were good: now, and only now, the state changes."""
+        for gain in gains:
+            if gain.edges is None:
+                self.scores += gain.values
+            else:
+                self.scores[gain.edges] += gain.values
+        self.rounds_learned += len(gains)
+        self._scores_changed(gains)
 
     def _memory(self, edges: IntArray) -> Memory:
         return Memory(edges, self._numbers(edges))

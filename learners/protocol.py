@@ -5,6 +5,7 @@ Nothing else changes a learner. `choose` changes nothing: it is a function of th
 number, which keys the counter-based generator. So a replay of the same calls gives the same bits.
 """
 
+import struct
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
@@ -26,6 +27,9 @@ class Setting(StrEnum):
     BANDIT = "bandit"
 
 
+_SIZES = struct.Struct("<qq")
+
+
 @dataclass(frozen=True, slots=True)
 class Memory:
     """What an estimator needs of a round when its feedback comes: stored at choice, never recomputed.
@@ -38,13 +42,13 @@ class Memory:
     numbers: FloatArray
 
     def to_bytes(self) -> bytes:
-        head = np.array([self.edges.size, self.numbers.size], dtype="<i8").tobytes()
+        head = _SIZES.pack(self.edges.size, self.numbers.size)
         return head + self.edges.astype("<i4").tobytes() + self.numbers.astype("<f8").tobytes()
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "Memory":
-        edge_count, number_count = (int(n) for n in np.frombuffer(data[:16].ljust(16, b"\0"), dtype="<i8"))
-        if len(data) != 16 + 4 * edge_count + 8 * number_count:
+        edge_count, number_count = _SIZES.unpack(data[:16].ljust(16, b"\0"))
+        if min(edge_count, number_count) < 0 or len(data) != 16 + 4 * edge_count + 8 * number_count:
             raise DamagedState(f"these {len(data)} bytes are not the memory of a round")
         edges = np.frombuffer(data, dtype="<i4", count=edge_count, offset=16).astype(np.int32)
         numbers = np.frombuffer(data, dtype="<f8", count=number_count, offset=16 + 4 * edge_count)

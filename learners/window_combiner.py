@@ -93,7 +93,9 @@ class WindowCombiner:
         match feedback:
             case TrueText() | TrueTokens():
                 truth = self._truth(played.network, feedback)
-                gain = self.game.learn_truth(self._windows(played, truth))
+                gain = self.game.learn_windows(played.windows, played.network.tokens, truth.tokens)
+                if gain is None:
+                    gain = self.game.learn_truth(self._windows(played, truth))
                 matches = (played.network.tokens == truth.tokens[:, None]).sum(axis=0, dtype=np.float64)
                 lesson = Lesson(gain, dict(zip(self._all_experts, matches.tolist(), strict=True)))
             case ShownGains(gains):
@@ -256,5 +258,6 @@ def _to_bytes(played: _Round) -> bytes:
 def _from_bytes(data: bytes, experts: tuple[str, ...]) -> _Round:
     vocabulary, tokens, *windows = blobs.split(data)
     table = np.frombuffer(tokens, dtype="<i4").reshape(-1, len(experts)).astype(np.int32)
-    network = SlotNetwork(experts, tuple(json.loads(vocabulary)), table, np.full(table.shape, np.nan))
+    nothing = np.broadcast_to(np.nan, table.shape)  # confidences decide nothing once a path is chosen
+    network = SlotNetwork(experts, tuple(json.loads(vocabulary)), table, nothing)
     return _Round(network, [Memory.from_bytes(window) for window in windows])

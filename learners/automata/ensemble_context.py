@@ -11,7 +11,7 @@ import numpy as np
 from galloon.learners.automata.context import TRANSITION_BUDGET, IndexArray, Pushed, Reach, check_budget
 from galloon.learners.automata.expert import Ensemble
 from galloon.learners.errors import InvalidInput
-from galloon.learners.kernels import layered
+from galloon.learners.kernels import layered, windows
 from galloon.learners.protocol import FloatArray, IntArray
 
 
@@ -35,6 +35,7 @@ class EnsembleContext:
         self.offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         self.drops = np.array([r if i >= reach.span else 1 for i in slots], dtype=np.int64)
         self.sources = np.concatenate([[1], (sizes // self.drops)[:-1]]).astype(np.int64)
+        self.layout = (self.offsets, self.sources, self.drops, r, reach.shortest)  # as kernels take it
 
     @property
     def state_count(self) -> int:
@@ -92,13 +93,6 @@ class EnsembleContext:
     def is_path(self, edges: IntArray) -> bool:
         return bool(layered.is_path(edges, self.offsets, self.sources, self.drops))
 
-    def sample_many(self, flows: FloatArray, seed: int, first_round: int, count: int) -> IntArray:
-        """The paths that `sample` would draw in so many rounds [count, K], in one call."""
-        paths: IntArray = layered.sample_many(
-            flows, self.offsets, self.sources, self.drops, np.uint64(seed), np.uint64(first_round), count
-        )
-        return paths
-
     def window(self, edge: int) -> tuple[int, ...]:
         r = self.expert.experts
         layer = int(np.searchsorted(self.offsets, edge, side="right")) - 1
@@ -123,14 +117,9 @@ class EnsembleContext:
 
     def slot_marginals(self, flows: FloatArray) -> FloatArray:
         """The probability of each expert in each slot [slots, experts]."""
-        r, head = self.expert.experts, self.reach.shortest
-        first = flows[: self.offsets[1]].reshape((r,) * head)  # axes from the newest expert to the oldest
-        rows = [first.sum(axis=tuple(a for a in range(head) if a != head - 1 - k)) for k in range(head)]
-        rows += [
-            flows[self.offsets[j] : self.offsets[j + 1]].reshape(r, -1).sum(axis=1)
-            for j in range(1, self.longest_path)
-        ]
-        return np.array(rows)
+        law = np.empty((self.expert.slots, self.expert.experts))
+        windows.marginals(flows, self.offsets, self.expert.experts, self.reach.shortest, law)
+        return law
 
     def entering(self, edges: IntArray) -> tuple[IntArray, IndexArray]:
         layers = np.searchsorted(self.offsets, edges, side="right") - 1

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from galloon.learners.automata.context import ContextAutomaton, Reach
+from galloon.learners.automata.ensemble_context import EnsembleContext
 from galloon.learners.errors import InvalidInput
 from galloon.learners.gains.gain import Outputs
 from galloon.learners.protocol import FloatArray, IntArray
@@ -53,6 +54,12 @@ class ArbitraryGain:
         self, context: ContextAutomaton, outputs: Outputs, target: Sequence[str], edges: IntArray
     ) -> FloatArray:
         del context, outputs, target, edges
+        _refuse("be split over transitions")
+
+    def window_gains(
+        self, context: EnsembleContext, tokens: IntArray, truth: IntArray, count: int
+    ) -> FloatArray | None:
+        del context, tokens, truth, count
         _refuse("be split over transitions")
 
     def edge_bound(self, target_length: int) -> float:

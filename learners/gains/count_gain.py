@@ -30,6 +30,7 @@ from galloon.learners.gains.pattern_trie import (
     trie_of_patterns,
     trie_of_target,
 )
+from galloon.learners.kernels import windows
 from galloon.learners.protocol import FloatArray, IntArray
 
 PLACEMENT_BUDGET = 1_000  # occurrences that can end at one token: the cost of one transition's gain
@@ -134,6 +135,18 @@ class CountGain:
         gains[emitted > 0] = worth[np.cumsum(emitted)[emitted > 0] - 1]
         return gains
 
+    def window_gains(
+        self, context: EnsembleContext, tokens: IntArray, truth: IntArray, count: int
+    ) -> FloatArray | None:
+        if self.weights is not None:
+            return None
+        check_reach(self, context)
+        gains = np.empty((count, context.transition_count))
+        slots, reach = context.expert.slots, context.reach
+        sizes = (slots, self._counted, self.count_nulls, self._powers, reach.shortest, reach.span)
+        windows.truth_gains(tokens, truth, *sizes, gains)
+        return gains
+
     def edge_bound(self, target_length: int) -> float:
         """Exact for n-grams (one token repeated everywhere); for given patterns an upper bound."""
         return sum(
@@ -171,6 +184,13 @@ class CountGain:
     @cached_property
     def _patterns(self) -> PatternTrie | None:
         return None if self.weights is None else trie_of_patterns({p: self.weight(p) for p in self.weights})
+
+    @cached_property
+    def _counted(self) -> FloatArray:
+        """1 for each length that counts, 0 for each that does not."""
+        counted = np.zeros(max(self.lengths) + 1)
+        counted[list(self.lengths)] = 1.0
+        return counted
 
     @cached_property
     def _powers(self) -> FloatArray:

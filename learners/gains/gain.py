@@ -54,6 +54,16 @@ class Gain(Protocol):
         """The gains of one whole path of A', in order. Reads only the outputs of that path."""
         ...
 
+    def window_gains(
+        self, context: EnsembleContext, tokens: IntArray, truth: IntArray, count: int
+    ) -> FloatArray | None:
+        """`edge_gains` of all windows of an utterance [windows, M] in one call; None where there is no such way.
+
+        tokens [slots, experts] and truth [slots] are numbers, equal for equal tokens, 0 for null; what fills up
+        the last window gains nothing.
+        """
+        ...
+
     def edge_bound(self, target_length: int) -> float:
         """B: no transition of A' gains more, for any target of at most this many tokens."""
         ...

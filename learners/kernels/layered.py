@@ -17,7 +17,6 @@ from numba import njit
 
 from galloon.learners.kernels.exponential import fast_exp, fast_log
 from galloon.learners.kernels.reductions import largest_of, smallest_of, total_of
-from galloon.learners.kernels.uniform import uniforms
 
 TAME = 600.0  # a range of log weights whose exponentials, and sums of them, are far from under- and overflow
 
@@ -315,16 +314,6 @@ def is_path(edges, offsets, sources, drops):
     return True
 
 
-@njit(cache=True, nogil=True)
-def sample_many(q, offsets, sources, drops, seed, first_round, count):
-    """The paths that `sample` draws in this many rounds, each with its own uniform numbers."""
-    paths = np.empty((count, sources.size), dtype=np.int32)
-    for i in range(count):
-        numbers = uniforms(seed, first_round + np.uint64(i), sources.size)
-        paths[i] = sample(q, offsets, sources, drops, numbers)
-    return paths
-
-
 def warm_up() -> None:
     offsets = np.array([0, 4, 8], dtype=np.int64)
     sources = np.array([1, 2], dtype=np.int64)
@@ -337,4 +326,3 @@ def warm_up() -> None:
     edges = context_path(np.array([0, 2, 4], dtype=np.int32), offsets, sources, drops, 2, 2)
     expert_path(edges, offsets, sources, 2, 2)
     is_path(edges, offsets, sources, drops)
-    sample_many(q, offsets, sources, drops, np.uint64(0), np.uint64(0), 1)
