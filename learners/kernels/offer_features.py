@@ -6,7 +6,8 @@ other (`ends`). The templates are listed below with what `a` and `b` mean; `lear
 them into words. Slots are compared with their neighbours through `reference`, the voted token of each slot,
 so that features depend on what was observed and never on what the learner chose.
 
-A `Page` is one utterance: tokens int32 slots x experts; buckets int8, how high each confidence is among its
+A `Page` is one utterance: tokens int32 slots x experts; ids int64, the number of each expert (columns may be
+left out); buckets int8, how high each confidence is among its
 own expert's (-1: none given); trust float64, the log odds that each expert is right there; codes int32 and
 starts int64, the letters of the vocabulary; hashes uint64 of its tokens; reference int32; labels uint64, a
 hash of each label that the client gave.
@@ -72,6 +73,7 @@ class Page(NamedTuple):
     """One utterance, ready for the kernels."""
 
     tokens: Any
+    ids: Any
     buckets: Any
     trust: Any
     codes: Any
@@ -322,29 +324,29 @@ def slot_features(page, language, classes, traits, spelled, slot, offers, suppor
         supporters = np.uint64(0)
         for j in range(experts):
             if row[j] == token:
-                supporters |= np.uint64(1) << np.uint64(j)
+                supporters |= np.uint64(1) << np.uint64(page.ids[j])
         mask = np.int64(supporters)
         n = _put(sheet, n, VOTES, 0, 0, support[o] / experts)
         n = _put(sheet, n, SUPPORT, mask, null, 1.0)
         trust = 0.0
         for j in range(experts):
             agrees = 1 if row[j] == token else 0
-            n = _put(sheet, n, EXPERT, j, 2 * agrees + null, 1.0)
+            n = _put(sheet, n, EXPERT, page.ids[j], 2 * agrees + null, 1.0)
             if agrees:
                 trust += page.trust[slot, j]
             if row[j] != 0:
                 bucket = np.int64(page.buckets[slot, j])
                 if agrees:
-                    n = _put(sheet, n, CONFIDENCE, j, bucket, 1.0)
+                    n = _put(sheet, n, CONFIDENCE, page.ids[j], bucket, 1.0)
                 else:
-                    n = _put(sheet, n, RIVAL_CONFIDENCE, j, 2 * bucket + null, 1.0)
+                    n = _put(sheet, n, RIVAL_CONFIDENCE, page.ids[j], 2 * bucket + null, 1.0)
         n = _put(sheet, n, TRUST, 0, 0, trust)
         for label in page.labels:
             known = np.int64(label)
             n = _put(sheet, n, LABEL_SUPPORT, mask, known + null, 1.0)
             for j in range(experts):
                 agrees = 1 if row[j] == token else 0
-                n = _put(sheet, n, LABEL_EXPERT, 4 * j + 2 * agrees + null, known, 1.0)
+                n = _put(sheet, n, LABEL_EXPERT, 4 * page.ids[j] + 2 * agrees + null, known, 1.0)
             if not null:
                 n = _put(sheet, n, LABEL_SHAPE, traits[token, SHAPE_OF], known, 1.0)
         behind = min(best_follow - follows[o], 12.0)
@@ -429,6 +431,7 @@ def tiny_page() -> Page:
     """Two experts that differ in one slot: for warming up."""
     return Page(
         np.array([[1, 2], [1, 1]], dtype=np.int32),
+        np.arange(2),
         np.zeros((2, 2), dtype=np.int8),
         np.zeros((2, 2)),
         np.array([97, 98], dtype=np.int32),

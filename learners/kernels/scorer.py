@@ -212,29 +212,31 @@ def _step(table, sheet, count, rows, slopes):
 
 
 @njit(cache=True, nogil=True)
-def survey(tokens, buckets, right, total):
-    """Log odds that each expert is right in each slot (see `judge_experts`), and the voted token of each slot.
+def survey(tokens, ids, buckets, right, total):
+    """Of the experts `ids`: log odds that each is right in each slot (see `judge_experts`), and their vote.
 
     The vote asks first whether more than half say nothing, then for the most frequent token, the first expert's
     among equals.
     """
-    slots, experts = tokens.shape
+    slots, experts = tokens.shape[0], ids.shape[0]
     trust = np.empty((slots, experts))
     reference = np.zeros(slots, dtype=np.int32)
     odds = np.log(right / (total - right))
     last = right.shape[1] - 1
+    row = np.empty(experts, dtype=np.int32)
     offers = np.empty(experts, dtype=np.int32)
     support = np.zeros(experts, dtype=np.int64)
     for i in range(slots):
         nulls = 0
         for j in range(experts):
-            if tokens[i, j] == 0:
+            row[j] = tokens[i, ids[j]]
+            if row[j] == 0:
                 nulls += 1
-                trust[i, j] = odds[j, last]
+                trust[i, j] = odds[ids[j], last]
             else:
-                trust[i, j] = odds[j, np.int64(buckets[i, j]) + 1]
+                trust[i, j] = odds[ids[j], np.int64(buckets[i, ids[j]]) + 1]
         if 2 * nulls <= experts:
-            count = slot_offers(tokens[i], offers, support)
+            count = slot_offers(row, offers, support)
             for o in range(count):
                 if offers[o] != 0:
                     reference[i] = offers[o]
@@ -262,6 +264,24 @@ def judge_experts(tokens, buckets, truth, right, total):
                 total[j, column] += 1.0
                 if tokens[i, j] == truth[i]:
                     right[j, column] += 1.0
+
+
+@njit(cache=True, nogil=True)
+def compare_experts(tokens, apart, disputed):
+    """Count the slots where experts differ (int64[1]), and in which of them each pair does (int64 square)."""
+    experts = tokens.shape[1]
+    for i in range(tokens.shape[0]):
+        differ = False
+        for j in range(1, experts):
+            if tokens[i, j] != tokens[i, 0]:
+                differ = True
+        if differ:
+            disputed[0] += 1
+            for j in range(experts):
+                for k in range(j):
+                    if tokens[i, j] != tokens[i, k]:
+                        apart[j, k] += 1
+                        apart[k, j] += 1
 
 
 @njit(cache=True, nogil=True)
@@ -301,7 +321,8 @@ def warm_up() -> None:
     score_slots(page, language, classes, table, shares)
     truth, gains = np.array([1, 1], dtype=np.int32), np.full(2, np.nan)
     learn_slots(page, language, classes, table, shares, truth, truth, gains)
-    survey(page.tokens, page.buckets, np.full((2, 10), 0.5), np.ones((2, 10)))
+    survey(page.tokens, page.ids, page.buckets, np.full((2, 10), 0.5), np.ones((2, 10)))
     judge_experts(page.tokens, page.buckets, truth, np.zeros((2, 10)), np.zeros((2, 10)))
+    compare_experts(page.tokens, np.zeros((2, 2), np.int64), np.zeros(1, np.int64))
     used = np.zeros(1, np.int64)
     read_text(language, used, classes, page.codes, page.starts, page.hashes, truth)

@@ -32,11 +32,16 @@ class ConfidenceRecord:
         return np.asarray(buckets_of(self._seen, self._borders, network.confidences))
 
     def survey(
-        self, network: SlotNetwork, buckets: NDArray[np.int8]
+        self, network: SlotNetwork, buckets: NDArray[np.int8], ids: NDArray[np.int64]
     ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
-        """Log odds that each expert is right in each slot, and the voted token of each slot."""
-        trust, reference = survey(network.tokens, buckets, self._right, self._total)
+        """Log odds that each of these experts is right in each slot, and the token that they vote for."""
+        trust, reference = survey(network.tokens, ids, buckets, self._right, self._total)
         return trust, reference
+
+    def spoken(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Of each expert, tokens offered where experts differed and the truth became known, and right ones."""
+        known, right = self._total[:, :-1] - 1.0, self._right[:, :-1] - 0.5
+        return known.sum(axis=1), right.sum(axis=1)
 
     def note(self, network: SlotNetwork) -> None:
         """Take in the confidences of an utterance."""

@@ -60,7 +60,7 @@ def explain_slot(
     slot: int,
 ) -> ExplainedSlot:
     """The features of one slot's offers. Weights are the average over the rates, by their shares."""
-    experts = len(network.experts)
+    experts = page.tokens.shape[1]
     offers, support = np.zeros(experts, dtype=np.int32), np.zeros(experts, dtype=np.int64)
     count = slot_offers(page.tokens[slot], offers, support)
     sheet = new_sheet(experts, page.labels.shape[0])

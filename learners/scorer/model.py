@@ -23,6 +23,7 @@ from galloon.learners.scorer.confidence import ConfidenceRecord
 from galloon.learners.scorer.explanation import ExplainedSlot, explain_slot
 from galloon.learners.scorer.language import LanguageModel
 from galloon.learners.scorer.letters import letters_of
+from galloon.learners.scorer.standing import Standing
 from galloon.learners.utterance import NULL, SlotNetwork
 
 FEATURES_OF_AN_OFFER = 32  # new ones, roughly: room is made for them beforehand
@@ -75,6 +76,7 @@ class Scorer:
         self._shares = np.full(columns, 1 / columns)
         self._language = LanguageModel(unit, settings.language_limit)
         self._confidence = ConfidenceRecord(len(experts))
+        self._standing = Standing(len(experts))
         self._agreed = np.array([1.0, 1.0])  # right and wrong tokens where all agreed, and one of each
 
     def score(self, network: SlotNetwork, labels: Mapping[str, str]) -> Scored:
@@ -129,6 +131,7 @@ class Scorer:
             **self._features.arrays("features"),
             **self._language.table.arrays("language"),
             **self._confidence.arrays(),
+            **self._standing.arrays(),
         }
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -136,6 +139,7 @@ class Scorer:
         self._features.restore("features", arrays)
         self._language.table.restore("language", arrays)
         self._confidence.restore(arrays)
+        self._standing.restore(arrays)
 
     @property
     def _weights(self) -> Weights:
@@ -146,11 +150,13 @@ class Scorer:
 
     def _page(self, network: SlotNetwork, labels: Mapping[str, str]) -> Page:
         letters = letters_of(network.vocabulary)
+        ids = self._standing.listened_to(*self._confidence.spoken())
         buckets = self._confidence.buckets(network)
-        trust, reference = self._confidence.survey(network, buckets)
+        trust, reference = self._confidence.survey(network, buckets, ids)
         return Page(
-            network.tokens,
-            buckets,
+            np.ascontiguousarray(network.tokens[:, ids]),
+            ids,
+            np.ascontiguousarray(buckets[:, ids]),
             trust,
             letters.codes,
             letters.starts,
@@ -171,8 +177,10 @@ class Scorer:
         self._features.make_room(FEATURES_OF_AN_OFFER * network.tokens.size)
         learn_slots(page, self._language.view, CLASSES, self._weights, self._shares, truth, shown, gains)
         # A shown token that was surely right is the truth of its slot.
-        self._confidence.judge(network, page.buckets, np.where(gains >= LIKELY, shown, truth))
+        known = np.where(gains >= LIKELY, shown, truth)
+        self._confidence.judge(network, self._confidence.buckets(network), known)
         self._confidence.note(network)
+        self._standing.compare(network)
         alone = (network.tokens == network.tokens[:, :1]).all(axis=1) & ((truth != ABSENT) | ~np.isnan(gains))
         right = np.where(truth != ABSENT, network.tokens[:, 0] == truth, gains)[alone]
         self._agreed += right.sum(), (1.0 - right).sum()

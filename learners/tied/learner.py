@@ -51,9 +51,7 @@ class TiedMemory:
     probabilities: NDArray[np.float64]  # slots x experts
     shown: NDArray[np.int32]  # the expert of each slot
     divisors: NDArray[np.float64]  # the probability that the shown token would be shown
-    masses: NDArray[
-        np.float64
-    ]  # of the awake specialists, slots x LEVELS x experts; none with full information
+    masses: NDArray[np.float32]  # of the specialists that were awake, slots x LEVELS x experts
     rate: float
 
     def to_bytes(self) -> bytes:

@@ -39,6 +39,7 @@ def target_of(network, texts):
 
 def kernel_features(scorer, network, labels, slot):
     page = scorer._page(network, labels)
+    assert page.ids.tolist() == [0, 1, 2]
     offers, support = np.zeros(3, dtype=np.int32), np.zeros(3, dtype=np.int64)
     count = slot_offers(page.tokens[slot], offers, support)
     sheet = new_sheet(3, len(labels))
@@ -167,6 +168,32 @@ def test_confidences_are_compared_with_the_same_experts_alone():
         assert wrong != true
         scorer.learn_truth(network, {}, target_of(network, [true]))
     assert right >= 260
+
+
+NOISE = ["".join(np.random.default_rng(n).choice(list("qxzwk"), 4)) for n in range(40)]
+
+
+@pytest.mark.parametrize("kind", ["copy", "silent", "noise"])
+def test_who_adds_nothing_is_left_out_and_comes_back(kind):
+    """The third expert repeats the first, or says nothing, or is never right; later it is always right."""
+    rng = np.random.default_rng(8)
+    scorer = Scorer(EXPERTS, "word")
+
+    def teach(third_is_right):
+        one, two, true = rng.choice(WORDS[1:], 3, replace=False)
+        useless = {"copy": one, "silent": "", "noise": rng.choice(NOISE)}[kind]
+        network = network_of([(one, two, true if third_is_right else useless)])
+        truth = true if third_is_right else (one, two)[rng.integers(2)]
+        scorer.learn_truth(network, {}, target_of(network, [truth]))
+        return scorer._page(network, {}).ids.tolist()
+
+    assert teach(third_is_right=False) == [0, 1, 2]
+    for _ in range(200):
+        listened_to = teach(third_is_right=False)
+    assert listened_to == [0, 1]
+    for _ in range(20):
+        listened_to = teach(third_is_right=True)
+    assert listened_to == [0, 1, 2]
 
 
 def test_labels_tell_apart():
