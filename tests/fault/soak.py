@@ -60,6 +60,7 @@ class Soak:
         disk = preloaded(compiled(directory), directory / "data", switch=self._switch.path)
         self.daemon = Daemon(directory, *SETTINGS, "log.level=error", environment=disk)
         self.faults: Counter[str] = Counter()
+        self._last = ""
         self.samples: list[Sample] = []
         self.log = Log()
 
@@ -96,6 +97,7 @@ class Soak:
 
     async def _suffer(self, name: str) -> None:
         self.faults[name] += 1
+        self._last = name
         if name in NUISANCES:
             await NUISANCES[name](self.daemon.address, self._random)
         else:
@@ -142,7 +144,7 @@ class Soak:
         print(
             f"{at_s:7.0f} s  {sample.resident_mb:7.1f} MB  {sample.descriptors:4d} descriptors  "
             f"{sample.threads:3d} threads  {self.log.acknowledgements:,} acknowledged  "
-            f"{sum(self.faults.values())} faults",
+            f"{sum(self.faults.values())} faults, last {self._last}",
             flush=True,
         )
 
