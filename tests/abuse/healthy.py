@@ -36,7 +36,7 @@ class Healthy:
 
     async def stop(self) -> list[float]:
         """The seconds that each round took."""
-        out, _ = await self._process.communicate()
+        out, _ = await self._process.communicate(b"")  # which also ends its input
         seen: list[float] = json.loads(out)
         return seen
 
