@@ -1,7 +1,8 @@
 """How many messages a second the daemon keeps of a bare echo of the same schema, and where its time goes.
 
 16 streams, 5 experts x 20 slots, a choice and durable feedback for every utterance, Expanded Hedge with n = 2 on
-windows of 8. Echo and daemon take turns in pairs, so that a busy machine slows both; figures are medians.
+windows of 8. Echo and daemon take turns in pairs, so that a busy machine slows both; figures are medians. Rates
+are those under full load, where latencies are mostly queueing; latencies under a light load stand beside them.
 `figures()` gives them all.
 """
 
@@ -22,7 +23,9 @@ from galloon.clients.questions import AlignedUtterance, Answered
 from galloon.clients.stream import StreamOptions
 from galloon.learners.combiner import TrueTokens
 
-STREAMS, ROUNDS, WINDOW, PAIRS = 16, 100, 8, 7
+STREAMS, ROUNDS, PAIRS = 16, 100, 7
+WINDOW = 32  # rounds of one stream in flight: enough that neither server ever waits for the load
+LIGHT_ROUNDS, LIGHT_WINDOW = 25, 1  # for latencies: every stream waits for each answer
 WARM_UP_ROUNDS = 20
 
 
@@ -46,10 +49,12 @@ def _interleaved(directory: Path) -> dict[str, Any]:
     directory.mkdir()
     with echo_server(directory) as echo, daemon(directory) as served:
         for server in (echo, served):
-            _run(server, "warm-up", WARM_UP_ROUNDS)
-        pairs = [(_run(echo, f"p{n}", ROUNDS), _run(served, f"p{n}", ROUNDS)) for n in range(PAIRS)]
+            _run(server, "warm-up", WARM_UP_ROUNDS, WINDOW)
+        pairs = [_pair(echo, served, f"full-{n}", ROUNDS, WINDOW) for n in range(PAIRS)]
+        light = [_pair(echo, served, f"light-{n}", LIGHT_ROUNDS, LIGHT_WINDOW) for n in range(PAIRS)]
         shipped = _shipped_client(served)
     echoes, daemons = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    light_echoes, light_daemons = [pair[0] for pair in light], [pair[1] for pair in light]
     return {
         "pairs": PAIRS,
         "streams": STREAMS,
@@ -59,13 +64,24 @@ def _interleaved(directory: Path) -> dict[str, Any]:
         "daemon_share_of_echo_worst": min(ours.messages_per_s / bare.messages_per_s for bare, ours in pairs),
         "echo_cpu_us_per_round": _median(echoes, lambda run: run.cpu_us_per_round),
         "daemon_cpu_us_per_round": _median(daemons, lambda run: run.cpu_us_per_round),
-        "choose_p50_ms": _median(daemons, lambda run: 1000 * quantile(run.choose_s, 0.5)),
-        "choose_p99_ms": _median(daemons, lambda run: 1000 * quantile(run.choose_s, 0.99)),
-        "learn_p50_ms": _median(daemons, lambda run: 1000 * quantile(run.learn_s, 0.5)),
-        "learn_p99_ms": _median(daemons, lambda run: 1000 * quantile(run.learn_s, 0.99)),
-        "echo_choose_p50_ms": _median(echoes, lambda run: 1000 * quantile(run.choose_s, 0.5)),
-        "echo_choose_p99_ms": _median(echoes, lambda run: 1000 * quantile(run.choose_s, 0.99)),
+        "full_load": _latencies(daemons),
+        "light_load": _latencies(light_daemons),
+        "light_load_echo": _latencies(light_echoes),
         "shipped_client_messages_per_s": shipped,
+    }
+
+
+def _pair(echo: Server, served: Server, prefix: str, count: int, window: int) -> tuple[Run, Run]:
+    return _run(echo, prefix, count, window), _run(served, prefix, count, window)
+
+
+def _latencies(runs: list[Run]) -> dict[str, float]:
+    """Of choices and of acknowledged feedback, in milliseconds."""
+    return {
+        "choose_p50_ms": _median(runs, lambda run: 1000 * quantile(run.choose_s, 0.5)),
+        "choose_p99_ms": _median(runs, lambda run: 1000 * quantile(run.choose_s, 0.99)),
+        "learn_p50_ms": _median(runs, lambda run: 1000 * quantile(run.learn_s, 0.5)),
+        "learn_p99_ms": _median(runs, lambda run: 1000 * quantile(run.learn_s, 0.99)),
     }
 
 
@@ -75,10 +91,10 @@ def quantile(values: list[float], share: float) -> float:
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
-def _run(server: Server, prefix: str, count: int) -> Run:
+def _run(server: Server, prefix: str, count: int, window: int) -> Run:
     work = [rounds(f"{prefix}-{stream}", count) for stream in range(STREAMS)]
     cpu_s = server.cpu_s()
-    taken: Taken = asyncio.run(put_load(server.address, ["rate"] * STREAMS, work, WINDOW))
+    taken: Taken = asyncio.run(put_load(server.address, ["rate"] * STREAMS, work, window))
     used_s = server.cpu_s() - cpu_s
     return Run(taken.messages_per_s, 1e6 * used_s / (STREAMS * count), taken.choose_s, taken.learn_s)
 
@@ -114,8 +130,10 @@ def _shipped_client(server: Server) -> float:
 
 def _profiled(directory: Path) -> dict[str, Any]:
     """Shares of the main thread's time, from a run under the profiler (which slows Python more than C)."""
-    directory.mkdir()
-    profile = directory / "daemon.profile"
-    with daemon(directory, profile=profile) as served:
-        _run(served, "profiled", ROUNDS)
-    return {"daemon_time_by_part": breakdown(profile)}
+    profiles = {name: directory / name / "profile" for name in ("idle", "loaded")}
+    for name, profile in profiles.items():
+        profile.parent.mkdir(parents=True)
+        with daemon(profile.parent, profile=profile) as served:
+            if name == "loaded":
+                _run(served, "profiled", ROUNDS, WINDOW)
+    return {"daemon_time_by_part": breakdown(profiles["loaded"], profiles["idle"])}
