@@ -30,7 +30,7 @@ from galloon.learners.combiner import (
     TrueText,
     TrueTokens,
 )
-from galloon.learners.errors import InvalidInput
+from galloon.learners.errors import DamagedState, InvalidInput
 from galloon.learners.exp3_paths import Exp3Paths
 from galloon.learners.game import Game, Played
 from galloon.learners.perturbed_leader import PerturbedLeader
@@ -256,8 +256,17 @@ def _to_bytes(played: _Round) -> bytes:
 
 
 def _from_bytes(data: bytes, experts: tuple[str, ...]) -> _Round:
-    vocabulary, tokens, *windows = blobs.split(data)
-    table = np.frombuffer(tokens, dtype="<i4").reshape(-1, len(experts)).astype(np.int32)
+    """The inverse of `_to_bytes`; bytes that are not its, as an imported state may carry, are refused."""
+    try:
+        spelled, tokens, *windows = blobs.split(data)
+        vocabulary = tuple(json.loads(spelled))
+        table = np.frombuffer(tokens, dtype="<i4").reshape(-1, len(experts)).astype(np.int32)
+    except (ValueError, TypeError) as error:
+        raise DamagedState("the memory of this round is damaged or foreign") from error
+    if table.size and not 0 <= table.min() <= table.max() < len(vocabulary):
+        raise DamagedState("the memory of this round offers tokens outside of its vocabulary")
+    if not all(isinstance(text, str) for text in vocabulary):
+        raise DamagedState("the memory of this round has a vocabulary that is not of texts")
     nothing = np.broadcast_to(np.nan, table.shape)  # confidences decide nothing once a path is chosen
-    network = SlotNetwork(experts, tuple(json.loads(vocabulary)), table, nothing)
+    network = SlotNetwork(experts, vocabulary, table, nothing)
     return _Round(network, [Memory.from_bytes(window) for window in windows])

@@ -206,6 +206,18 @@ def test_wrong_observations_say_what_is_needed():
         ensemble.choose(NamedTokens({}), 0)
 
 
+def test_a_forged_memory_is_refused():
+    """Of a state that somebody imported: nothing but a LearnerError may come of it."""
+    combiner = build(_spec("expanded_hedge"))
+    network, truth = _network(4)
+    good = combiner.choose(network, 0).memory
+    before = combiner.digest()
+    for forged in (b"", b"x", good[:-1], good[:30], good.replace(b"w1", b"\xff1"), good[4:], good + b"\0"):
+        with pytest.raises(LearnerError):
+            combiner.learn(forged, truth)
+    assert combiner.digest() == before
+
+
 def test_bombs_are_refused_before_anything_is_built():
     with pytest.raises(BudgetExceeded, match="transitions of A'"):
         build(
