@@ -155,7 +155,7 @@ class Game:
             return None
         edges: IntArray = np.array([memory.edges for memory in memories], dtype=np.int32)
         learner.learn_full(memories, edges, values)
-        gains = np.take_along_axis(values, edges, axis=1).sum(axis=1).tolist()
+        gains = values[np.arange(len(edges))[:, None], edges].sum(axis=1).tolist()
         for gain, row in zip(gains, values, strict=True):
             self.ledger.add(gain, row)
         return float(sum(gains))

@@ -51,6 +51,8 @@ class Memory:
         if min(edge_count, number_count) < 0 or len(data) != 16 + 4 * edge_count + 8 * number_count:
             raise DamagedState(f"these {len(data)} bytes are not the memory of a round")
         edges = np.frombuffer(data, dtype="<i4", count=edge_count, offset=16).astype(np.int32)
+        if not number_count:
+            return cls(edges, np.empty(0))
         numbers = np.frombuffer(data, dtype="<f8", count=number_count, offset=16 + 4 * edge_count)
         return cls(edges, numbers.astype(np.float64))
 

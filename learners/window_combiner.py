@@ -33,8 +33,9 @@ from galloon.learners.combiner import (
 from galloon.learners.errors import DamagedState, InvalidInput
 from galloon.learners.exp3_paths import Exp3Paths
 from galloon.learners.game import Game, Played
+from galloon.learners.kernels import windows as kernel
 from galloon.learners.perturbed_leader import PerturbedLeader
-from galloon.learners.protocol import FloatArray, IntArray, Memory
+from galloon.learners.protocol import Choice, FloatArray, IntArray, Memory
 from galloon.learners.spec import CombinerSpec
 from galloon.learners.utterance import SlotNetwork, Utterance
 from galloon.learners.weight_table import WeightTable
@@ -76,20 +77,19 @@ class WindowCombiner:
 
     def choose(self, observation: Observation, round_number: int) -> Decision:
         network = self._network(observation)
-        count = -(-network.slot_count // self.spec.window)
-        choices = self.game.choose(round_number * MOST_SLOTS, count)
-        experts = self._experts_of([choice.path for choice in choices], network.slot_count)
-        chosen = network.tokens[np.arange(experts.size), experts]
-        texts = [network.vocabulary[token] for token in chosen.tolist()]
+        choices = self.game.choose(round_number * MOST_SLOTS, self._window_count(network))
+        tokens = self._tokens(network, self._paths_of(choices))
         return Decision(
-            text=slot_text(texts, self._unit),
-            tokens=self._tokens(network, experts, chosen, texts),
+            text=slot_text(list(tokens.texts), self._unit),
+            tokens=tokens,
             log_probability=float(sum(choice.log_probability for choice in choices)),
             memory=_to_bytes(_Round(network, [choice.memory for choice in choices])),
         )
 
     def learn(self, memory: bytes, feedback: Feedback) -> Lesson:
         played = _from_bytes(memory, self._all_experts)
+        if len(played.windows) != self._window_count(played.network):
+            raise DamagedState("the memory of this round has another number of windows than its slots fill")
         match feedback:
             case TrueText() | TrueTokens():
                 truth = self._truth(played.network, feedback)
@@ -143,27 +143,35 @@ class WindowCombiner:
         network = _in_order(network, self.experts)
         return derive(network, self.spec.derived) if self.spec.derived else network
 
-    def _experts_of(self, paths: Sequence[IntArray], slots: int) -> IntArray:
-        """The expert chosen in each slot, without those that fill up the last window."""
-        if not paths:
-            return np.empty(0, dtype=np.int32)
-        return np.concatenate(paths)[:slots] % len(self._all_experts)
+    def _window_count(self, network: SlotNetwork) -> int:
+        return -(-network.slot_count // self.spec.window)
 
-    def _tokens(
-        self, network: SlotNetwork, experts: IntArray, chosen: IntArray, texts: list[str]
-    ) -> ChosenTokens:
-        offers = self._offer_probabilities()[np.arange(experts.size) % self.spec.window]
-        mass = np.where(network.tokens == chosen[:, None], offers, 0.0).sum(axis=1)
-        names = [self._all_experts[expert] for expert in experts.tolist()]
-        found = partial(self._alternatives, network, offers, chosen)
-        return ChosenTokens(texts, names, mass.tolist(), found)
+    def _paths_of(self, choices: Sequence[Choice]) -> IntArray:
+        """The paths that were chosen, window after window."""
+        if not choices:
+            return np.empty((0, self.spec.window), dtype=np.int32)
+        return np.array([choice.path for choice in choices], dtype=np.int32)
+
+    def _tokens(self, network: SlotNetwork, paths: IntArray) -> ChosenTokens:
+        slots, offers = network.slot_count, self._offer_probabilities()
+        experts, chosen = np.empty(slots, dtype=np.int32), np.empty(slots, dtype=np.int32)
+        mass = np.empty(slots)
+        kernel.choose_tokens(paths, network.tokens, offers, experts, chosen, mass)
+        names, vocabulary = self._all_experts, network.vocabulary
+        return ChosenTokens(
+            [vocabulary[token] for token in chosen.tolist()],
+            [names[expert] for expert in experts.tolist()],
+            mass.tolist(),
+            partial(self._alternatives, network, offers, chosen),
+        )
 
     def _alternatives(
         self, network: SlotNetwork, offers: FloatArray, chosen: IntArray, slot: int
     ) -> tuple[Alternative, ...]:
         """What else was on offer in a slot, most probable first."""
         supporters: dict[int, tuple[list[str], list[float]]] = {}
-        rows = (self._all_experts, offers[slot].tolist(), network.tokens[slot].tolist())
+        law = offers[slot % self.spec.window].tolist()
+        rows = (self._all_experts, law, network.tokens[slot].tolist())
         for name, probability, token in zip(*rows, strict=True):
             if token != chosen[slot]:
                 names, probabilities = supporters.setdefault(token, ([], []))
@@ -267,6 +275,5 @@ def _from_bytes(data: bytes, experts: tuple[str, ...]) -> _Round:
         raise DamagedState("the memory of this round offers tokens outside of its vocabulary")
     if not all(isinstance(text, str) for text in vocabulary):
         raise DamagedState("the memory of this round has a vocabulary that is not of texts")
-    nothing = np.broadcast_to(np.nan, table.shape)  # confidences decide nothing once a path is chosen
-    network = SlotNetwork(experts, vocabulary, table, nothing)
+    network = SlotNetwork(experts, vocabulary, table, np.full(table.shape, np.nan))
     return _Round(network, [Memory.from_bytes(window) for window in windows])

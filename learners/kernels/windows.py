@@ -1,7 +1,8 @@
 """All windows of an utterance at once: a small round is all overhead, and one call costs as little as ten do.
 
 `draw` draws a path of an ensemble's A' for each window, `marginals` gives the probability of each expert in each
-slot, `are_paths` checks remembered paths, `truth_gains` values every transition in every window.
+slot, `choose_tokens` the tokens of the paths, `are_paths` checks remembered paths, `truth_gains` values every
+transition in every window.
 
 Arrays: w windows, s slots of a window, l slots of the utterance, r experts, K transitions of a path, M of A'.
 Layers as in `kernels.layered`, tries as in `kernels.gains`. Tokens are numbers, the same number for the same
@@ -48,6 +49,23 @@ def marginals(q, offsets, experts, head, law):
             for edge in range(offsets[j] + expert * block, offsets[j] + (expert + 1) * block):
                 total += q[edge]
             law[head + j - 1, expert] = total
+
+
+@njit(cache=True, nogil=True)
+def choose_tokens(paths, tokens, law, experts, chosen, mass):
+    """Fill, for each slot, the expert that its window's path takes, its token, and the probability of that token.
+
+    paths [w, s], tokens [l, r], law [s, r]; experts, chosen and mass [l]. Who offers the same counts together.
+    """
+    slots, r = law.shape
+    for at in range(tokens.shape[0]):
+        expert = paths[at // slots, at % slots] % r
+        token = tokens[at, expert]
+        total = 0.0
+        for other in range(r):
+            if tokens[at, other] == token:
+                total += law[at % slots, other]
+        experts[at], chosen[at], mass[at] = expert, token, total
 
 
 @njit(cache=True, nogil=True)
@@ -110,6 +128,15 @@ def warm_up() -> None:
     layout, start = (offsets, sources, drops, 2, 1), np.uint64(0)
     draw(q, np.zeros(4), 0.1, 0.0, *layout, start, start, edges, paths, np.empty(1))
     marginals(q, offsets, 2, 1, np.empty((2, 2)))
+    numbers = np.empty(2, dtype=np.int32)
+    choose_tokens(
+        np.zeros((1, 2), dtype=np.int32),
+        np.ones((2, 2), dtype=np.int32),
+        q.reshape(2, 2),
+        numbers,
+        numbers,
+        np.empty(2),
+    )
     ends = np.array([0, 0, 1, 1], dtype=np.int32), np.array([1, 1, 2, 2], dtype=np.int32)
     are_paths(edges, *ends, 2)
     tokens, truth = np.ones((2, 2), dtype=np.int32), np.ones(2, dtype=np.int32)

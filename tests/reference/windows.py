@@ -30,6 +30,17 @@ def marginals(context: EnsembleContext, flows) -> np.ndarray:
     return law
 
 
+def chosen(path: Sequence[int], tokens, law) -> list[tuple[int, int, float]]:
+    """The expert, the token and its probability, slot by slot."""
+    slots, r = law.shape
+    found = []
+    for at, transition in enumerate(path):
+        token = tokens[at][transition % r]
+        mass = sum((law[at % slots][j] for j in range(r) if tokens[at][j] == token), 0.0)
+        found.append((int(transition % r), int(token), float(mass)))
+    return found
+
+
 def is_path(edges: Sequence[int], sources, targets, sink: int) -> bool:
     state = 0
     for edge in edges:

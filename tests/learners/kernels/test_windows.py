@@ -103,3 +103,20 @@ def test_gains_of_windows_are_those_of_each_window(data, gain):
         gain.window_gains(context, tokens, truth, count)
         == obvious.window_gains(gain, context, tokens, truth, count)
     ).all()
+
+
+@given(contexts(), st.integers(1, 3), st.randoms(use_true_random=False))
+@settings(deadline=None, max_examples=40)
+def test_tokens_are_those_of_the_paths_with_all_who_offer_them(context, count, random):
+    slots, r = context.expert.slots, context.expert.experts
+    total = random.randint(1, count * slots)
+    tokens = np.array([[random.randint(0, 2) for _ in range(r)] for _ in range(total)], dtype=np.int32)
+    paths = np.array(
+        [[s * r + random.randrange(r) for s in range(slots)] for _ in range(count)], dtype=np.int32
+    )
+    law = np.random.default_rng(total).random((slots, r))
+    experts, chosen = np.empty(total, dtype=np.int32), np.empty(total, dtype=np.int32)
+    mass = np.empty(total)
+    windows.choose_tokens(paths, tokens, law, experts, chosen, mass)
+    wanted = obvious.chosen(paths.ravel()[:total], tokens, law)
+    assert list(zip(experts.tolist(), chosen.tolist(), mass.tolist(), strict=True)) == wanted
