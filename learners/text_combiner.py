@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from galloon.learners import state
-from galloon.learners.alignment import AlignedTarget, Unit, align, align_target, derive, slot_text
+from galloon.learners.alignment import AlignedTarget, Unit, align_target, derive, slot_text
 from galloon.learners.combiner import (
     Alternative,
     ChosenTokens,
@@ -33,6 +33,7 @@ from galloon.learners.protocol import BanditFeedback, FullFeedback, SemiBanditFe
 from galloon.learners.scorer import ExplainedSlot, Scorer, ScorerSettings
 from galloon.learners.scorer.model import label_hashes
 from galloon.learners.spec import CombinerSpec
+from galloon.learners.text_network import in_order, text_network
 from galloon.learners.text_round import TextRound
 from galloon.learners.tied.contexts import context_name
 from galloon.learners.tied.learner import SlotView, TiedLearner
@@ -185,15 +186,18 @@ class TextCombiner:
         labels: dict[str, str] = {}
         match observation:
             case Utterance():
-                network = align(observation, self._unit, self.spec.normalizer)
+                listened_to = frozenset(self._scorer.listened_to)
+                network = text_network(
+                    observation, self.experts, listened_to, self._unit, self.spec.normalizer
+                )
                 labels = {n: observation.labels[n] for n in self.spec.labels if n in observation.labels}
             case SlotNetwork():
-                network = observation
+                network = in_order(observation, self.experts)
             case _:
                 raise InvalidInput(
                     "this learner takes slots or engines' outputs, not tokens by transition name"
                 )
-        return _in_order(network, self.experts), labels
+        return network, labels
 
     def _view(
         self, tokens: NDArray[np.int32], labels: Mapping[str, str], predicted: NDArray[np.float64]
@@ -330,20 +334,3 @@ def _priors(experts: tuple[str, ...]) -> NDArray[np.float64]:
     left = 1.0 - sum(special.get(name, 0.0) for name in experts)
     ordinary = sum(1 for name in experts if name not in special)
     return np.array([special.get(name, left / max(1, ordinary)) for name in experts])
-
-
-def _in_order(network: SlotNetwork, experts: tuple[str, ...]) -> SlotNetwork:
-    """The network with the spec's engines as columns; an engine that said nothing offers null everywhere."""
-    if network.experts == experts:
-        return network
-    unknown = [name for name in network.experts if name not in experts]
-    if unknown:
-        raise InvalidInput(f"unknown expert {unknown[0]!r}; this learner knows {', '.join(experts)}")
-    columns = {name: j for j, name in enumerate(network.experts)}
-    tokens = np.zeros((network.slot_count, len(experts)), dtype=np.int32)
-    confidences = np.full((network.slot_count, len(experts)), np.nan)
-    for j, name in enumerate(experts):
-        if name in columns:
-            tokens[:, j] = network.tokens[:, columns[name]]
-            confidences[:, j] = network.confidences[:, columns[name]]
-    return SlotNetwork(experts, network.vocabulary, tokens, confidences)

@@ -245,21 +245,26 @@ def survey(tokens, ids, buckets, right, total):
 
 
 @njit(cache=True, nogil=True)
-def judge_experts(tokens, buckets, truth, right, total):
+def judge_experts(tokens, ids, buckets, truth, right, total):
     """Count, where experts differ, how often each was right: by its confidence's bucket, or as null.
 
-    right, total: float64, experts x columns; column b + 1 is bucket b, the last one null.
+    Those who are listened to (`ids`) are judged where they differ among themselves: a slot that only somebody else
+    disputes tells nothing of them. right, total: float64, experts x columns; column b + 1 is bucket b, the last
+    one null.
     """
     last = right.shape[1] - 1
+    listened_to = np.zeros(tokens.shape[1], dtype=np.bool_)
+    listened_to[ids] = True
     for i in range(tokens.shape[0]):
         if truth[i] == ABSENT:
             continue
-        differ = False
-        for j in range(1, tokens.shape[1]):
-            if tokens[i, j] != tokens[i, 0]:
-                differ = True
-        if differ:
-            for j in range(tokens.shape[1]):
+        any_differ, they_differ = False, False
+        for j in range(tokens.shape[1]):
+            if tokens[i, j] != tokens[i, ids[0]]:
+                any_differ = True
+                they_differ = they_differ or listened_to[j]
+        for j in range(tokens.shape[1]):
+            if they_differ or (any_differ and not listened_to[j]):
                 column = last if tokens[i, j] == 0 else np.int64(buckets[i, j]) + 1
                 total[j, column] += 1.0
                 if tokens[i, j] == truth[i]:
@@ -322,7 +327,7 @@ def warm_up() -> None:
     truth, gains = np.array([1, 1], dtype=np.int32), np.full(2, np.nan)
     learn_slots(page, language, classes, table, shares, truth, truth, gains)
     survey(page.tokens, page.ids, page.buckets, np.full((2, 10), 0.5), np.ones((2, 10)))
-    judge_experts(page.tokens, page.buckets, truth, np.zeros((2, 10)), np.zeros((2, 10)))
+    judge_experts(page.tokens, page.ids, page.buckets, truth, np.zeros((2, 10)), np.zeros((2, 10)))
     compare_experts(page.tokens, np.zeros((2, 2), np.int64), np.zeros(1, np.int64))
     used = np.zeros(1, np.int64)
     read_text(language, used, classes, page.codes, page.starts, page.hashes, truth)

@@ -47,9 +47,9 @@ class ConfidenceRecord:
         """Take in the confidences of an utterance."""
         note(self._ring, self._seen, self._borders, network.confidences)
 
-    def judge(self, network: SlotNetwork, buckets: NDArray[np.int8], truth: NDArray[np.int32]) -> None:
-        """Take in who was right; truth is -1 where it is not known."""
-        judge_experts(network.tokens, buckets, truth, self._right, self._total)
+    def judge(self, network: SlotNetwork, ids: NDArray[np.int64], truth: NDArray[np.int32]) -> None:
+        """Take in who was right, `ids` being listened to; truth is -1 where it is not known."""
+        judge_experts(network.tokens, ids, self.buckets(network), truth, self._right, self._total)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         return {

@@ -121,6 +121,11 @@ class Scorer:
         return np.where(alone, agreed, scored.probability_of(tokens))
 
     @property
+    def listened_to(self) -> tuple[str, ...]:
+        """The experts that are not left out."""
+        return tuple(self.experts[j] for j in self._listened_to())
+
+    @property
     def state_bytes(self) -> int:
         return self._features.state_bytes + self._language.table.state_bytes
 
@@ -148,9 +153,12 @@ class Scorer:
             table.keys, table.columns["weights"], table.columns["squares"], table.used, self._rates
         )
 
+    def _listened_to(self) -> NDArray[np.int64]:
+        return self._standing.listened_to(*self._confidence.spoken())
+
     def _page(self, network: SlotNetwork, labels: Mapping[str, str]) -> Page:
         letters = letters_of(network.vocabulary)
-        ids = self._standing.listened_to(*self._confidence.spoken())
+        ids = self._listened_to()
         buckets = self._confidence.buckets(network)
         trust, reference = self._confidence.survey(network, buckets, ids)
         return Page(
@@ -178,7 +186,7 @@ class Scorer:
         learn_slots(page, self._language.view, CLASSES, self._weights, self._shares, truth, shown, gains)
         # A shown token that was surely right is the truth of its slot.
         known = np.where(gains >= LIKELY, shown, truth)
-        self._confidence.judge(network, self._confidence.buckets(network), known)
+        self._confidence.judge(network, page.ids, known)
         self._confidence.note(network)
         self._standing.compare(network)
         alone = (network.tokens == network.tokens[:, :1]).all(axis=1) & ((truth != ABSENT) | ~np.isnan(gains))
