@@ -63,6 +63,11 @@ def explain_slot(
     experts = page.tokens.shape[1]
     offers, support = np.zeros(experts, dtype=np.int32), np.zeros(experts, dtype=np.int64)
     count = slot_offers(page.tokens[slot], offers, support)
+    if count == 1:  # nobody asks the scorer where all agree
+        agreed = ExplainedOffer(
+            network.vocabulary[offers[0]], _supporters(network, slot, int(offers[0])), 0.0, ()
+        )
+        return ExplainedSlot(slot, (agreed,))
     sheet = new_sheet(experts, page.labels.shape[0])
     traits, spelled = describe_tokens(page, language, CLASSES)
     slot_features(page, language, CLASSES, traits, spelled, slot, offers, support, count, sheet)
@@ -93,10 +98,13 @@ def _explain_offer(
             weight = float(table.weights[row] @ shares) if row >= 0 else 0.0
         reasons.append(Reason(describe(template, a, b, names), weight * float(sheet.values[n])))
     reasons.sort(key=lambda reason: -abs(reason.part))
-    supporters = np.flatnonzero(network.tokens[slot] == token)
     return ExplainedOffer(
         network.vocabulary[token],
-        tuple(network.experts[j] for j in supporters),
+        _supporters(network, slot, token),
         sum(reason.part for reason in reasons),
         tuple(reasons),
     )
+
+
+def _supporters(network: SlotNetwork, slot: int, token: int) -> tuple[str, ...]:
+    return tuple(network.experts[j] for j in np.flatnonzero(network.tokens[slot] == token))
