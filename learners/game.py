@@ -154,8 +154,7 @@ class Game:
         if values is None or lengths != {context.longest_path}:
             return None
         edges: IntArray = np.array([memory.edges for memory in memories], dtype=np.int32)
-        learner.learn_full(memories, edges, values)
-        gains = values[np.arange(len(edges))[:, None], edges].sum(axis=1).tolist()
+        gains = learner.learn_full(memories, edges, values)
         for gain, row in zip(gains, values, strict=True):
             self.ledger.add(gain, row)
         return float(sum(gains))

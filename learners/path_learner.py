@@ -87,15 +87,21 @@ class PathLearner(ABC):
             check_memory(memory, self.context.is_path(edges), self._number_count(edges.size))
         self._take([self._increment(memory, self._checked(memory, feedback)) for memory, feedback in lessons])
 
-    def learn_full(self, memories: list[Memory], edges: IntArray, edge_gains: FloatArray) -> None:
-        """As `learn_many` with full feedback, a row of `edges` and one of gains for each; checked all at once."""
+    def learn_full(self, memories: list[Memory], edges: IntArray, edge_gains: FloatArray) -> list[float]:
+        """As `learn_many` with full feedback, a row of `edges` and one of gains for each; checked all at once.
+
+        Returns what each path gained.
+        """
         context = self.context
         paths = bool(windows.are_paths(edges, *context.source_targets(), context.state_count - 1))
         for memory in memories:
             check_memory(memory, paths, self._number_count(context.longest_path))
         _check_gains(edge_gains.ravel(), len(edges) * context.transition_count, self.edge_bound, "transition")
+        sums = np.empty(len(edges))
+        windows.path_sums(edge_gains, edges, sums)
         rows = zip(memories, edge_gains, strict=True)
         self._take([self._increment(memory, FullFeedback(row)) for memory, row in rows])
+        return sums.tolist()
 
     def log_probability(self, path: IntArray) -> float:
         return self._log_probability(self.context.context_path(path))

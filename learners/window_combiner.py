@@ -42,6 +42,7 @@ from galloon.learners.weight_table import WeightTable
 
 STATE_VERSION = 1
 MOST_SLOTS = 4096  # of one utterance; its windows are numbered within the round
+FRESH_ROUNDS = 256  # a few kilobytes each
 FILL_SHOWN, FILL_TRUE = "\0shown", "\0true"  # tokens that fill up a last window: they match nothing
 
 
@@ -72,6 +73,7 @@ class WindowCombiner:
         ensemble = Ensemble(len(self._all_experts), spec.window)
         self.game = Game(spec, ensemble, transition_budget, node_budget)
         self._offers: FloatArray | None = None  # of `_offer_probabilities`, until something is learned
+        self._fresh: dict[bytes, _Round] = {}  # memories that need not be read again, oldest first
 
     # The contract.
 
@@ -83,11 +85,11 @@ class WindowCombiner:
             text=slot_text(list(tokens.texts), self._unit),
             tokens=tokens,
             log_probability=float(sum(choice.log_probability for choice in choices)),
-            memory=_to_bytes(_Round(network, [choice.memory for choice in choices])),
+            memory=self._remember(network, [choice.memory for choice in choices]),
         )
 
     def learn(self, memory: bytes, feedback: Feedback) -> Lesson:
-        played = _from_bytes(memory, self._all_experts)
+        played = self._fresh.pop(memory, None) or _from_bytes(memory, self._all_experts)
         if len(played.windows) != self._window_count(played.network):
             raise DamagedState("the memory of this round has another number of windows than its slots fill")
         match feedback:
@@ -121,6 +123,7 @@ class WindowCombiner:
         found = state.unpack(data, "window_combiner", STATE_VERSION)
         self.game.restore(found.meta["game"], found.arrays)
         self._offers = None
+        self._fresh.clear()
 
     def digest(self) -> str:
         return state.digest(self.to_bytes())
@@ -142,6 +145,18 @@ class WindowCombiner:
             raise InvalidInput(f"{network.slot_count} slots; an utterance may have {MOST_SLOTS}")
         network = _in_order(network, self.experts)
         return derive(network, self.spec.derived) if self.spec.derived else network
+
+    def _remember(self, network: SlotNetwork, windows: list[Memory]) -> bytes:
+        """The memory of a decision; what it says is kept a while, for most feedback comes soon."""
+        # As it will be read: confidences decide nothing once a path is chosen, so they are not remembered.
+        table = np.ascontiguousarray(network.tokens, dtype=np.int32)
+        kept = SlotNetwork(self._all_experts, network.vocabulary, table, _no_confidences(table))
+        played = _Round(kept, windows)
+        memory = _to_bytes(played)
+        self._fresh[memory] = played
+        if len(self._fresh) > FRESH_ROUNDS:
+            del self._fresh[next(iter(self._fresh))]
+        return memory
 
     def _window_count(self, network: SlotNetwork) -> int:
         return -(-network.slot_count // self.spec.window)
@@ -252,6 +267,10 @@ def _in_order(network: SlotNetwork, experts: tuple[str, ...]) -> SlotNetwork:
     return SlotNetwork(experts, network.vocabulary, tokens, confidences)
 
 
+def _no_confidences(tokens: IntArray) -> FloatArray:
+    return np.full(tokens.shape, np.nan)
+
+
 def _to_bytes(played: _Round) -> bytes:
     network = played.network
     return blobs.join(
@@ -273,7 +292,7 @@ def _from_bytes(data: bytes, experts: tuple[str, ...]) -> _Round:
         raise DamagedState("the memory of this round is damaged or foreign") from error
     if table.size and not 0 <= table.min() <= table.max() < len(vocabulary):
         raise DamagedState("the memory of this round offers tokens outside of its vocabulary")
-    if not all(isinstance(text, str) for text in vocabulary):
+    if not set(map(type, vocabulary)) <= {str}:
         raise DamagedState("the memory of this round has a vocabulary that is not of texts")
-    network = SlotNetwork(experts, vocabulary, table, np.full(table.shape, np.nan))
+    network = SlotNetwork(experts, vocabulary, table, _no_confidences(table))
     return _Round(network, [Memory.from_bytes(window) for window in windows])

@@ -2,7 +2,7 @@
 
 `draw` draws a path of an ensemble's A' for each window, `marginals` gives the probability of each expert in each
 slot, `choose_tokens` the tokens of the paths, `are_paths` checks remembered paths, `truth_gains` values every
-transition in every window.
+transition in every window, `path_sums` adds up along paths.
 
 Arrays: w windows, s slots of a window, l slots of the utterance, r experts, K transitions of a path, M of A'.
 Layers as in `kernels.layered`, tries as in `kernels.gains`. Tokens are numbers, the same number for the same
@@ -119,6 +119,16 @@ def truth_gains(tokens, truth, slots, counts_at, count_nulls, powers, shortest, 
         )
 
 
+@njit(cache=True, nogil=True)
+def path_sums(values, edges, sums):
+    """Fill sums [w] with the sum of values [w, M] along the path of each row of edges [w, K]."""
+    for window in range(edges.shape[0]):
+        total = 0.0
+        for edge in edges[window]:
+            total += values[window, edge]
+        sums[window] = total
+
+
 def warm_up() -> None:
     offsets = np.array([0, 2, 4], dtype=np.int64)
     sources = np.array([1, 1], dtype=np.int64)
@@ -139,5 +149,6 @@ def warm_up() -> None:
     )
     ends = np.array([0, 0, 1, 1], dtype=np.int32), np.array([1, 1, 2, 2], dtype=np.int32)
     are_paths(edges, *ends, 2)
+    path_sums(q.reshape(1, 4), np.zeros((1, 2), dtype=np.int32), np.empty(1))
     tokens, truth = np.ones((2, 2), dtype=np.int32), np.ones(2, dtype=np.int32)
     truth_gains(tokens, truth, 2, np.array([0.0, 1.0]), False, np.ones(1), 1, 1, np.empty((1, 4)))

@@ -120,3 +120,11 @@ def test_tokens_are_those_of_the_paths_with_all_who_offer_them(context, count, r
     windows.choose_tokens(paths, tokens, law, experts, chosen, mass)
     wanted = obvious.chosen(paths.ravel()[:total], tokens, law)
     assert list(zip(experts.tolist(), chosen.tolist(), mass.tolist(), strict=True)) == wanted
+
+
+def test_sums_are_along_the_path_of_each_window():
+    values = np.arange(12.0).reshape(2, 6)
+    edges = np.array([[0, 2, 5], [1, 1, 4]], dtype=np.int32)
+    sums = np.empty(2)
+    windows.path_sums(values, edges, sums)
+    assert sums.tolist() == [sum(row[path].tolist()) for row, path in zip(values, edges, strict=True)]
