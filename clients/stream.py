@@ -249,7 +249,9 @@ class CombineStream:
         writer: asyncio.Task[None] | None = None
         try:
             unsure = self._unanswered.unsure_ids()
-            await call.write(open_request(self._learner, self._create, self._alternatives, unsure))
+            # Only the first connection may create: a learner that was deleted since must not come back empty.
+            create = self._create if self._opened is None else None
+            await call.write(open_request(self._learner, create, self._alternatives, unsure))
             message = await self._read_opened(call)
             limit.reschedule(None)  # it is up: from now on each request has its own time
             self._take_opened(message, first)

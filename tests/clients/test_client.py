@@ -217,10 +217,13 @@ async def test_a_deleted_learner_ends_its_streams(client: GalloonClient, name: s
     async with client.stream(name, create=BIGRAMS) as stream:
         await stream.choose(aligned("u1"))
         await client.delete_learner(name)
-        with pytest.raises(NotFound, match="deleted"):
+        # By the daemon's word on ending the stream, or on reconnecting where that word was lost on the way.
+        with pytest.raises(NotFound):
             await stream.choose(aligned("u2"))
-        with pytest.raises(NotFound, match="deleted"):
+        with pytest.raises(NotFound):
             await stream.choose(aligned("u3"))
+    with pytest.raises(NotFound):
+        await client.get_learner(name)
 
 
 async def test_a_stream_is_used_while_it_is_open(client: GalloonClient, name: str):
