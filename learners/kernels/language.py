@@ -101,15 +101,23 @@ def log_probability(keys, counts, seed, order, base, symbols, place):
 
 
 @njit(cache=True, nogil=True)
+def _letters(order, codes, start, end):
+    """A whole word as symbols: its letters, after so many STARTs that even the first has a full history."""
+    before = order - 1
+    symbols = np.empty(before + end - start + 1, dtype=np.uint64)
+    symbols[:before] = START
+    for i in range(start, end):
+        symbols[before + i - start] = np.uint64(codes[i])
+    symbols[-1] = END
+    return symbols
+
+
+@njit(cache=True, nogil=True)
 def spelling(keys, counts, seed, order, base, codes, start, end):
     """Log probability of codes[start:end] as the letters of one whole word."""
-    symbols = np.empty(end - start + 2, dtype=np.uint64)
-    symbols[0] = START
-    for i in range(start, end):
-        symbols[i - start + 1] = np.uint64(codes[i])
-    symbols[-1] = END
+    symbols = _letters(order, codes, start, end)
     total = 0.0
-    for place in range(1, symbols.shape[0]):
+    for place in range(order - 1, symbols.shape[0]):
         total += log_probability(keys, counts, seed, order, base, symbols, place)
     return total
 
@@ -117,12 +125,9 @@ def spelling(keys, counts, seed, order, base, codes, start, end):
 @njit(cache=True, nogil=True)
 def add_spelling(keys, counts, used, seed, order, codes, start, end):
     """Count the letters of one whole word."""
-    symbols = np.empty(end - start + 2, dtype=np.uint64)
-    symbols[0] = START
-    for i in range(start, end):
-        symbols[i - start + 1] = np.uint64(codes[i])
-    symbols[-1] = END
-    add_sequence(keys, counts, used, seed, order, symbols)
+    symbols = _letters(order, codes, start, end)
+    for place in range(order - 1, symbols.shape[0]):
+        add_symbol(keys, counts, used, seed, order, symbols, place)
 
 
 def warm_up() -> None:

@@ -38,6 +38,15 @@ class Counts:
             probability = (count + kinds * probability) / (self.totals[history] + kinds)
         return math.log(probability)
 
+    def letters(self, word):
+        """The letters of a word, with a full history before even the first."""
+        before = self.order - 1
+        symbols = [*[START] * before, *word, END]
+        return [(symbols, place) for place in range(before, len(symbols))]
+
+    def add_spelling(self, word):
+        for symbols, place in self.letters(word):
+            self.add(symbols, place)
+
     def spelling(self, word):
-        symbols = [START, *word, END]
-        return sum(self.log_probability(symbols, place) for place in range(1, len(symbols)))
+        return sum(self.log_probability(symbols, place) for symbols, place in self.letters(word))

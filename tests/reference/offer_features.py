@@ -40,7 +40,7 @@ class Reader:
             token = symbols[place]
             if self.unit == "word" and place < len(symbols) - 1:
                 if self.words.events[(), token] == 0:
-                    self.letters.add_sequence(token)
+                    self.letters.add_spelling(token)
                 self.cores.add([core(token)], 0)
             self.words.add(symbols, place)
 

@@ -70,7 +70,7 @@ def test_spelling_is_the_sum_over_letters():
     codes = np.array([ord(c) for c in "catcar"], dtype=np.int32)
     kernel.add_spelling(keys, counts, used, SEED, 3, codes, 0, 3)
     twin = Counts(3, 1 / 64)
-    twin.add_sequence([ord(c) for c in "cat"])
+    twin.add_spelling([ord(c) for c in "cat"])
     found = kernel.spelling(keys, counts, SEED, 3, 1 / 64, codes, 3, 6)
     assert found == pytest.approx(twin.spelling([ord(c) for c in "car"]))
 
