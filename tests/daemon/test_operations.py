@@ -31,17 +31,24 @@ async def test_draining_answers_everything_then_ends_every_stream(tmp_path):
         while daemon.app.registry.find("test").rounds.started < 5:  # noqa: ASYNC110  # until all have been taken
             await asyncio.sleep(0.001)
         draining = asyncio.create_task(daemon.app.streams.drain())
-        answers = [await busy.read() for _ in range(6)]
-        assert [answer.WhichOneof("response") for answer in answers].count("choice") == 5
-        for stream in (busy, idle):
-            with pytest.raises(grpc.RpcError) as ended:
-                await stream.read()
-            assert ended.value.code() == grpc.StatusCode.UNAVAILABLE
-            assert "reconnect" in ended.value.details()
+        answers = [answer.WhichOneof("response") async for answer in _until_turned_away(busy)]
+        assert answers.count("choice") == 5
+        assert answers.count("learned") == daemon.app.registry.find("test").rounds.lessons
+        assert [answer async for answer in _until_turned_away(idle)] == []
         await draining
         with pytest.raises(grpc.RpcError) as refused:
             await daemon.stream().ask(wire.Open(learner="test"))
         assert refused.value.code() == grpc.StatusCode.UNAVAILABLE
+
+
+async def _until_turned_away(stream):
+    """The answers that a stream still sees before it is told to reconnect."""
+    try:
+        while True:
+            yield await stream.read()
+    except grpc.RpcError as ended:
+        assert ended.code() == grpc.StatusCode.UNAVAILABLE  # noqa: PT017  # it ends by an error or never
+        assert "reconnect" in ended.details()  # noqa: PT017
 
 
 async def test_sigterm_ends_the_process_with_status_0_and_leaves_nothing_to_replay(tmp_path):
