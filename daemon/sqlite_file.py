@@ -45,7 +45,7 @@ def open_database(path: Path) -> sqlite3.Connection:
     """The database, checked; made if there is none."""
     # A connection in autocommit mode: every statement alone is a transaction. It is used by one thread at a
     # time, first by the one that recovers, then by the writer.
-    database = sqlite3.connect(path, isolation_level=None, check_same_thread=False, cached_statements=512)
+    database = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     try:
         _prepare(database, path)
     except UNREADABLE as error:

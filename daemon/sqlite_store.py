@@ -6,6 +6,7 @@ format is described in `sqlite_file`, the verbs in `store`.
 """
 
 import asyncio
+import json
 import sqlite3
 import threading
 import time
@@ -32,7 +33,17 @@ from galloon.daemon.sqlite_file import (
 )
 from galloon.daemon.store import VOID, CommitFigures, Entry, StoredEntry, StoredLearner
 
-BATCH_ENTRIES = 1000  # five variables each; SQLite takes 32,766
+BATCH_ENTRIES = 1000
+# SQLite's interface keeps every statement that it may see again, with the values bound to it last. A statement for
+# each number of entries is quickest; beyond a few it would keep megabytes, so larger batches share one statement.
+OWN_STATEMENT = 16  # entries
+INSERT_MANY = """
+INSERT INTO journal
+SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]'), json_extract(value, '$[2]'),
+       substr(?1, json_extract(value, '$[3]'), json_extract(value, '$[4]')), json_extract(value, '$[5]')
+FROM json_each(?2)
+"""
+RETAINED_BYTES = 1_048_576  # of a batch that may stay bound to that statement
 FULL_PAUSE_S = 0.2  # between two attempts on a full disk
 ENTRY_BYTES = 200  # that an entry takes in memory beside its body
 
@@ -249,14 +260,34 @@ class SqliteStore:
 
     def _insert(self, batch: list[Entry]) -> None:
         reach("journal.before_write")
+        if len(batch) <= OWN_STATEMENT:
+            self._insert_few(batch)
+        else:
+            self._insert_many(batch)
+        self._high_water.note(batch[-1].learner, batch[-1].seq)
+        reach("journal.after_sync")
+
+    def _insert_few(self, batch: list[Entry]) -> None:
         values: list[Any] = []
         for entry in batch:
             found = checksum(entry.learner, entry.seq, entry.kind, entry.body)
             values += (entry.learner, entry.seq, entry.kind, entry.body, found)
         rows = ",".join(["(?,?,?,?,?)"] * len(batch))
         self._database.execute(f"INSERT INTO journal VALUES {rows}", values)  # noqa: S608  # question marks
-        self._high_water.note(batch[-1].learner, batch[-1].seq)
-        reach("journal.after_sync")
+
+    def _insert_many(self, batch: list[Entry]) -> None:
+        """All bodies in one value, all numbers in another."""
+        rows, start = [], 1
+        for entry in batch:
+            size = len(entry.body)
+            found = checksum(entry.learner, entry.seq, entry.kind, entry.body)
+            rows.append((entry.learner, entry.seq, entry.kind, start, size, found))
+            start += size
+        # One byte more, because of nothing at all SQLite makes a NULL instead of an empty body.
+        bodies = b"".join([*(entry.body for entry in batch), b"\0"])
+        self._database.execute(INSERT_MANY, (bodies, json.dumps(rows)))
+        if len(bodies) > RETAINED_BYTES:
+            self._database.execute(INSERT_MANY, (b"\0", "[]"))  # writes nothing, lets go of the values
 
     def _written(self, batch: list[Entry], elapsed: float) -> None:
         size = sum([len(entry.body) for entry in batch])

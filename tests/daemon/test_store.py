@@ -1,13 +1,14 @@
 """The store on its own: order, grouping, a full disk, damage, formats, the lock."""
 
 import asyncio
+import gc
 import shutil
 import sqlite3
 
 import pytest
 
 from galloon.daemon.errors import StoreDamaged, StoreFailed, StoreFull, StoreLocked, StoreTooNew
-from galloon.daemon.sqlite_store import SqliteStore
+from galloon.daemon.sqlite_store import BATCH_ENTRIES, OWN_STATEMENT, SqliteStore
 from galloon.daemon.store import VOID, Entry
 
 
@@ -47,6 +48,23 @@ async def test_entries_come_back_in_order(tmp_path):
     (learner,) = store.learners()
     assert (learner.name, learner.seq, learner.snapshot) == ("a", 150, b"snapshot")
     assert [(e.seq, len(e.body)) for e in store.journal(key, 150)] == [(seq, seq) for seq in range(151, 201)]
+    store.start(lambda seconds, entries: None, pytest.fail)
+    await store.close()
+
+
+async def test_batches_of_every_size_come_back_and_leave_nothing_behind(tmp_path):
+    """Bodies of any bytes, also empty ones alone; statements, which keep their last values, stay few."""
+    store, seq = opened(tmp_path), 0
+    bodies = [b"", b"\0", bytes(range(256)), b"'\"", bytes(100_000)]
+    sizes = [*range(1, 2 * OWN_STATEMENT), 200, 333, BATCH_ENTRIES]
+    wanted = []
+    for size in sizes:
+        for choice in (bodies, [b""]):
+            batch = [Entry(7, (seq := seq + 1), 2**31, choice[n % len(choice)]) for n in range(size)]
+            store._insert(batch)
+            wanted += [(entry.seq, entry.kind, entry.body) for entry in batch]
+    assert sum(type(each).__name__ == "Statement" for each in gc.get_objects()) <= 2 * OWN_STATEMENT
+    assert [(e.seq, e.kind, e.body) for e in store.journal(7, 0)] == wanted
     store.start(lambda seconds, entries: None, pytest.fail)
     await store.close()
 
