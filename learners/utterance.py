@@ -70,6 +70,16 @@ class Utterance:
     target: str | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
 
+    @classmethod
+    def of_texts(
+        cls, utterance_id: str, texts: Mapping[str, str], labels: Mapping[str, str] | None = None
+    ) -> "Utterance":
+        """What each engine wrote, by its name, and nothing else known: words are what spaces divide."""
+        outputs = (
+            ExpertOutput(name, tuple(Word(word) for word in text.split())) for name, text in texts.items()
+        )
+        return cls(utterance_id, tuple(outputs), labels=dict(labels or {}))
+
 
 @dataclass(frozen=True, slots=True)
 class SlotNetwork:
