@@ -30,7 +30,7 @@ from galloon.learners.combiner import (
 from galloon.learners.errors import BoundExceeded, InvalidInput
 from galloon.learners.kernels.poisson_binomial import posteriors
 from galloon.learners.protocol import BanditFeedback, FullFeedback, SemiBanditFeedback, Setting
-from galloon.learners.scorer import ExplainedSlot, Scorer, ScorerSettings
+from galloon.learners.scorer import ExplainedSlot, Scored, Scorer, ScorerSettings
 from galloon.learners.scorer.model import label_hashes
 from galloon.learners.spec import CombinerSpec
 from galloon.learners.text_network import in_order, text_network
@@ -45,6 +45,7 @@ SCORER = "scorer"
 DERIVED = ("vote", "frequency_vote")  # unless the spec names others
 # Before anything is learned the scorer is a vote that will get better; engines alone are seldom best.
 SCORER_PRIOR, VOTE_PRIOR = 1 / 2, 1 / 4
+FRESH_ROUNDS = 64  # some ten kilobytes each
 _NEARLY = 1e-6  # no token is certainly right
 
 
@@ -79,27 +80,29 @@ class TextCombiner:
         self._gain = 0.0
         self._expected_gain = 0.0
         self._rounds, self._rounds_where_known = 0, 0
+        # Memories that need not be read again, oldest first: most feedback comes soon.
+        self._fresh: dict[bytes, tuple[TextRound, Scored]] = {}
 
     # The contract.
 
     def choose(self, observation: Observation, round_number: int) -> Decision:
-        played = self._play(observation, round_number)
+        played, scored = self._play(observation, round_number)
         tokens = self._chosen_tokens(played)
         probabilities = played.played.probabilities[np.arange(len(tokens)), played.played.shown]
         return Decision(
             text=slot_text(list(tokens.texts), self._unit),
             tokens=tokens,
             log_probability=float(np.log(probabilities).sum()),
-            memory=played.to_bytes(),
+            memory=self._remember(played, scored),
         )
 
     def learn(self, memory: bytes, feedback: Feedback) -> Lesson:
-        played = TextRound.from_bytes(memory, self.experts, len(self._derived) + 1)
+        played, scored = self._fresh.pop(memory, None) or (self._recalled(memory), None)
         match feedback:
             case TrueText() | TrueTokens():
-                return self._learn_truth(played, self._truth(played.network, feedback))
+                return self._learn_truth(played, self._truth(played.network, feedback), scored)
             case ShownGains(gains):
-                return self._learn_shown(played, np.array(gains, dtype=np.float64))
+                return self._learn_shown(played, np.array(gains, dtype=np.float64), scored)
             case Score(value):
                 return self._learn_score(played, value)
 
@@ -134,7 +137,7 @@ class TextCombiner:
 
     def explain(self, memory: bytes) -> tuple[ExplainedToken, ...]:
         """Why each token of a round was chosen. What the scorer saw is as it sees it now."""
-        played = TextRound.from_bytes(memory, self.experts, len(self._derived) + 1)
+        played = self._recalled(memory)
         vocabulary, shown = played.network.vocabulary, played.shown
         return tuple(
             ExplainedToken(
@@ -164,13 +167,14 @@ class TextCombiner:
         self._gain = float.fromhex(found.meta["gain"])
         self._expected_gain = float.fromhex(found.meta["expected_gain"])
         self._rounds, self._rounds_where_known = (int(n) for n in found.meta["rounds"])
+        self._fresh.clear()
 
     def digest(self) -> str:
         return state.digest(self.to_bytes())
 
     # Choosing.
 
-    def _play(self, observation: Observation, round_number: int) -> TextRound:
+    def _play(self, observation: Observation, round_number: int) -> tuple[TextRound, Scored]:
         network, labels = self._network(observation)
         scored = self._scorer.score(network, labels)
         tokens = np.column_stack([derive(network, self._derived).tokens, scored.best])
@@ -179,7 +183,18 @@ class TextCombiner:
             columns = [self._scorer.right_probabilities(scored, column) for column in tokens.T]
             predicted = np.column_stack(columns) if columns else predicted
         choice = self._tied.choose(round_number, self._view(tokens, labels, predicted))
-        return TextRound(network, tokens, labels, predicted, choice.memory)
+        return TextRound(network, tokens, labels, predicted, choice.memory), scored
+
+    def _remember(self, played: TextRound, scored: Scored) -> bytes:
+        """The memory of a round; what it says, and what the scorer saw, is kept a while."""
+        memory = played.to_bytes()
+        self._fresh[memory] = played, scored
+        if len(self._fresh) > FRESH_ROUNDS:
+            del self._fresh[next(iter(self._fresh))]
+        return memory
+
+    def _recalled(self, memory: bytes) -> TextRound:
+        return TextRound.from_bytes(memory, self.experts, len(self._derived) + 1)
 
     def _network(self, observation: Observation) -> tuple[SlotNetwork, dict[str, str]]:
         """The slots, one column for each engine, and the labels that the learner may look at."""
@@ -236,7 +251,7 @@ class TextCombiner:
         length = sum(1 for text in feedback.tokens if text)
         return AlignedTarget(np.array(numbers, dtype=np.int32), tuple(ids), 0, 0, length)
 
-    def _learn_truth(self, played: TextRound, truth: AlignedTarget) -> Lesson:
+    def _learn_truth(self, played: TextRound, truth: AlignedTarget, scored: Scored | None) -> Lesson:
         """The truth is known; the learner is told what its setting reveals, and the books everything."""
         tokens, shown = played.tokens, played.shown
         gains = (tokens == truth.tokens[:, None]).astype(np.float64)
@@ -244,9 +259,9 @@ class TextCombiner:
         view = self._view(tokens, played.labels, played.predicted)
         if self._setting is Setting.FULL:
             self._tied.learn(played.played, view, FullFeedback(gains))
-            self._scorer.learn_truth(played.network, played.labels, truth)
+            self._scorer.learn_truth(played.network, played.labels, truth, scored)
         else:
-            self._teach_part(played, view, shown_gains)
+            self._teach_part(played, view, shown_gains, scored)
         self._expert_gains += gains.sum(axis=0)
         drawn = self.spec.decide == "sample"
         expected = float((played.played.probabilities * gains).sum()) if drawn else float(shown_gains.sum())
@@ -257,7 +272,7 @@ class TextCombiner:
             dict(zip(self.all_experts, gains.sum(axis=0).tolist(), strict=True)),
         )
 
-    def _learn_shown(self, played: TextRound, gains: NDArray[np.float64]) -> Lesson:
+    def _learn_shown(self, played: TextRound, gains: NDArray[np.float64], scored: Scored | None) -> Lesson:
         if self._setting is Setting.FULL:
             raise InvalidInput(
                 "this learner needs the truth: send the true text, or create it with setting semi"
@@ -268,7 +283,7 @@ class TextCombiner:
         if gains.size and not (gains.min() >= 0.0 and gains.max() <= 1.0):
             raise BoundExceeded("shown gains of slot match lie between 0 and 1")
         view = self._view(played.tokens, played.labels, played.predicted)
-        self._teach_part(played, view, gains)
+        self._teach_part(played, view, gains, scored)
         self._enter(float(gains.sum()), float(gains.sum()))
         return Lesson(float(gains.sum()))
 
@@ -285,12 +300,14 @@ class TextCombiner:
         self._enter(score, score)
         return Lesson(score)
 
-    def _teach_part(self, played: TextRound, view: SlotView, gains: NDArray[np.float64]) -> None:
+    def _teach_part(
+        self, played: TextRound, view: SlotView, gains: NDArray[np.float64], scored: Scored | None
+    ) -> None:
         if self._setting is Setting.BANDIT:
             self._teach_score(played, view, float(gains.sum()))
             return
         self._tied.learn(played.played, view, SemiBanditFeedback(gains))
-        self._scorer.learn_shown(played.network, played.labels, played.shown, gains)
+        self._scorer.learn_shown(played.network, played.labels, played.shown, gains, scored)
 
     def _teach_score(self, played: TextRound, view: SlotView, score: float) -> None:
         """One number: the tied learner takes its unbiased estimate, the scorer its likelihood.
@@ -302,7 +319,7 @@ class TextCombiner:
         scored = self._scorer.score(played.network, played.labels)
         right = self._scorer.right_probabilities(scored, played.shown)
         inferred = posteriors(np.clip(right, _NEARLY, 1 - _NEARLY), score)
-        self._scorer.learn_shown(played.network, played.labels, played.shown, inferred)
+        self._scorer.learn_shown(played.network, played.labels, played.shown, inferred, scored)
 
     def _enter(self, gain: float, expected: float) -> None:
         self._rounds += 1

@@ -1,4 +1,4 @@
-"""The log-linear scorer of offers: score, and learn from what is revealed.
+"""The log-linear scorer of offers: describe, score, and learn from what is revealed.
 
 An offer's score is the inner product of its features with weights; a slot's offers compete by softmax.
 Several weight vectors learn side by side, each with its own rate (`rates`), every weight with AdaGrad's step
@@ -37,6 +37,8 @@ ABSENT = -1
 VOTE_WEIGHT = 3.0  # what all votes together are worth before anything is learned
 SHARE_GIVEN_BACK = 0.01
 _TINY = 1e-9
+_FIRST_FEATURES = 1 << 10  # room for those of a line with a few disputed slots
+_VOTES_KEY = np.uint32(0)  # the key of no feature: votes have a fixed weight
 
 
 class Weights(NamedTuple):
@@ -47,6 +49,28 @@ class Weights(NamedTuple):
     squares: Any
     used: Any
     rates: Any
+
+
+class Sheets(NamedTuple):
+    """The features of all offers of the slots where experts differ.
+
+    offers as above; counts int64 slots, how many they are; ends int64 slots x (experts + 1): the features of
+    offer o in slot i are those from ends[i, o] to ends[i, o + 1] of keys (uint32) and values (float64).
+    """
+
+    offers: Any
+    counts: Any
+    ends: Any
+    keys: Any
+    values: Any
+
+
+class Gathering(NamedTuple):
+    """Room to add up what the features of one slot ask of each row of the table."""
+
+    rows: Any
+    sums: Any
+    heads: Any
 
 
 @njit(cache=True, nogil=True)
@@ -64,20 +88,58 @@ def _softmax(scores, count, column):
 
 
 @njit(cache=True, nogil=True)
-def _score(table, sheet, count, rows, chances):
-    """The row of each feature on the sheet (-1: none yet), and each column's probability of each offer."""
+def describe_slots(page, language, classes):
+    """The features of all offers wherever experts differ; they depend on what was read, not on the weights."""
+    slots, experts = page.tokens.shape
+    offers = np.full((slots, experts), ABSENT, dtype=np.int32)
+    counts = np.zeros(slots, dtype=np.int64)
+    ends = np.zeros((slots, experts + 1), dtype=np.int64)
+    support = np.zeros(experts, dtype=np.int64)
+    sheet = new_sheet(experts, page.labels.shape[0])
+    keys, values = np.empty(_FIRST_FEATURES, dtype=np.uint32), np.empty(_FIRST_FEATURES)
+    held = 0
+    traits, spelled = describe_tokens(page, language, classes)
+    for slot in range(slots):
+        count = slot_offers(page.tokens[slot], offers[slot], support)
+        counts[slot] = count
+        if count == 1:
+            continue
+        slot_features(page, language, classes, traits, spelled, slot, offers[slot], support, count, sheet)
+        total = sheet.ends[count]
+        if held + total > keys.shape[0]:
+            more = 2 * (held + total)
+            old_keys, old_values = keys, values
+            keys, values = np.empty(more, dtype=np.uint32), np.empty(more)
+            keys[:held] = old_keys[:held]
+            values[:held] = old_values[:held]
+        for o in range(count + 1):
+            ends[slot, o] = held + sheet.ends[o]
+        for n in range(total):
+            votes = sheet.templates[n] == VOTES
+            key = feature_key(sheet.templates[n], sheet.a[n], sheet.b[n])
+            keys[held + n] = _VOTES_KEY if votes else key
+            values[held + n] = sheet.values[n]
+        held += total
+    return Sheets(offers, counts, ends, keys, values)
+
+
+@njit(cache=True, nogil=True)
+def _score(table, sheets, slot, rows, chances):
+    """The row of each feature of a slot (-1: none yet), and each column's probability of each offer."""
     columns = table.rates.shape[0]
+    count = sheets.counts[slot]
+    start = sheets.ends[slot, 0]
     for o in range(count):
         chances[o, :] = 0.0
-        for n in range(sheet.ends[o], sheet.ends[o + 1]):
-            template, value = sheet.templates[n], sheet.values[n]
-            if template == VOTES:
-                rows[n] = -1
+        for n in range(sheets.ends[slot, o], sheets.ends[slot, o + 1]):
+            key, value = sheets.keys[n], sheets.values[n]
+            if key == _VOTES_KEY:
+                rows[n - start] = -1
                 for k in range(columns):
                     chances[o, k] += VOTE_WEIGHT * value
                 continue
-            row = find(table.keys, feature_key(template, sheet.a[n], sheet.b[n]))
-            rows[n] = row
+            row = find(table.keys, np.uint64(key))
+            rows[n - start] = row
             if row >= 0:
                 for k in range(columns):
                     chances[o, k] += table.weights[row, k] * value
@@ -86,31 +148,36 @@ def _score(table, sheet, count, rows, chances):
 
 
 @njit(cache=True, nogil=True)
-def score_slots(page, language, classes, table, shares):
-    """The offers of every slot and their probabilities."""
-    slots, experts = page.tokens.shape
-    offers = np.full((slots, experts), ABSENT, dtype=np.int32)
-    probabilities = np.zeros((slots, experts))
-    support = np.zeros(experts, dtype=np.int64)
-    sheet = new_sheet(experts, page.labels.shape[0])
-    rows = np.empty(sheet.values.shape[0], dtype=np.int64)
-    chances = np.zeros((experts, table.rates.shape[0]))
-    traits, spelled = describe_tokens(page, language, classes)
-    for slot in range(slots):
-        count = slot_offers(page.tokens[slot], offers[slot], support)
-        if count == 1:
-            probabilities[slot, 0] = 1.0
-            continue
-        slot_features(page, language, classes, traits, spelled, slot, offers[slot], support, count, sheet)
-        _score(table, sheet, count, rows, chances)
-        for o in range(count):
-            for k in range(shares.shape[0]):
-                probabilities[slot, o] += shares[k] * chances[o, k]
-    return offers, probabilities
+def _most_features(sheets):
+    """Of one slot."""
+    most = 0
+    for slot in range(sheets.counts.shape[0]):
+        if sheets.counts[slot] > 1:
+            most = max(most, sheets.ends[slot, sheets.counts[slot]] - sheets.ends[slot, 0])
+    return most
 
 
 @njit(cache=True, nogil=True)
-def learn_slots(page, language, classes, table, shares, truth, shown, gains):
+def score_slots(sheets, table, shares):
+    """The probability of each offer of every slot."""
+    slots, experts = sheets.offers.shape
+    probabilities = np.zeros((slots, experts))
+    rows = np.empty(_most_features(sheets), dtype=np.int64)
+    chances = np.zeros((experts, table.rates.shape[0]))
+    for slot in range(slots):
+        count = sheets.counts[slot]
+        if count == 1:
+            probabilities[slot, 0] = 1.0
+            continue
+        _score(table, sheets, slot, rows, chances)
+        for o in range(count):
+            for k in range(shares.shape[0]):
+                probabilities[slot, o] += shares[k] * chances[o, k]
+    return probabilities
+
+
+@njit(cache=True, nogil=True)
+def learn_slots(sheets, table, shares, truth, shown, gains):
     """One gradient step a slot, on the log loss of what was revealed of it.
 
     truth: int32, the true token, -1 if unknown; one that nobody offers teaches nothing. Else, if gains[slot]
@@ -118,29 +185,30 @@ def learn_slots(page, language, classes, table, shares, truth, shown, gains):
     "right" with this weight and of "wrong" with the rest. A likelihood of what was seen needs no importance
     weights: given the past, what is shown does not depend on what is true.
     """
-    slots, experts = page.tokens.shape
+    slots, experts = sheets.offers.shape
     columns = table.rates.shape[0]
-    offers = np.empty(experts, dtype=np.int32)
-    support = np.zeros(experts, dtype=np.int64)
-    sheet = new_sheet(experts, page.labels.shape[0])
-    rows = np.empty(sheet.values.shape[0], dtype=np.int64)
+    most = _most_features(sheets)
+    rows = np.empty(most, dtype=np.int64)
+    gathering = Gathering(
+        np.empty(most, dtype=np.int64),
+        np.empty((most, columns)),
+        np.empty(_power_above(2 * most), dtype=np.int64),
+    )
     chances = np.zeros((experts, columns))
-    traits, spelled = describe_tokens(page, language, classes)
     for slot in range(slots):
-        count = slot_offers(page.tokens[slot], offers, support)
+        count = sheets.counts[slot]
         if count == 1:
             continue
         known = truth[slot] != ABSENT
         sought = truth[slot] if known else shown[slot]
         which = -1
         for o in range(count):
-            if offers[o] == sought:
+            if sheets.offers[slot, o] == sought:
                 which = o
         if which < 0 or (not known and np.isnan(gains[slot])):
             continue
         right = 1.0 if known else gains[slot]
-        slot_features(page, language, classes, traits, spelled, slot, offers, support, count, sheet)
-        _score(table, sheet, count, rows, chances)
+        _score(table, sheets, slot, rows, chances)
         _reward_columns(chances, which, right, shares)
         # From here on `chances` holds the gradient of the loss in each offer's score.
         for k in range(columns):
@@ -149,7 +217,7 @@ def learn_slots(page, language, classes, table, shares, truth, shown, gains):
             for o in range(count):
                 wanted = right if o == which else (1.0 - right) * chances[o, k] / others
                 chances[o, k] -= wanted
-        _step(table, sheet, count, rows, chances)
+        _step(table, sheets, slot, rows, chances, gathering)
 
 
 @njit(cache=True, nogil=True)
@@ -167,18 +235,18 @@ def _reward_columns(chances, which, right, shares):
 
 
 @njit(cache=True, nogil=True)
-def _step(table, sheet, count, rows, slopes):
+def _step(table, sheets, slot, rows, slopes, gathering):
     """AdaGrad for the features of one slot. A feature that several offers share moves once, by the sum."""
     columns = table.rates.shape[0]
-    total = sheet.ends[count]
-    for n in range(total):
-        if rows[n] < 0 and sheet.templates[n] != VOTES:
-            key = feature_key(sheet.templates[n], sheet.a[n], sheet.b[n])
-            row, came = claim(table.keys, table.squares, key)
+    count = sheets.counts[slot]
+    start, end = sheets.ends[slot, 0], sheets.ends[slot, count]
+    for n in range(end - start):
+        if rows[n] < 0 and sheets.keys[start + n] != _VOTES_KEY:
+            row, came = claim(table.keys, table.squares, np.uint64(sheets.keys[start + n]))
             if came == FREE:
                 table.used[0] += 1
             if came == EVICTED:
-                for m in range(total):  # whatever stood in that row stands nowhere now
+                for m in range(end - start):  # whatever stood in that row stands nowhere now
                     if rows[m] == row:
                         rows[m] = -1
             if came != 0:
@@ -186,29 +254,41 @@ def _step(table, sheet, count, rows, slopes):
                     table.weights[row, k] = 0.0
                     table.squares[row, k] = 0.0
             rows[n] = row
-    gathered = np.zeros((total, columns))
-    place_of = np.empty(total, dtype=np.int64)
-    order = np.argsort(rows[:total])
-    places = 0
-    for i in range(total):
-        if i == 0 or rows[order[i]] != rows[order[i - 1]]:
-            places += 1
-        place_of[order[i]] = places - 1
+    gathered = 0  # different rows so far, found again through their hashes
+    size = gathering.heads.shape[0]
+    gathering.heads[:] = -1
     for o in range(count):
-        for n in range(sheet.ends[o], sheet.ends[o + 1]):
+        for n in range(sheets.ends[slot, o], sheets.ends[slot, o + 1]):
+            row = rows[n - start]
+            if row < 0:
+                continue
+            head = row & (size - 1)
+            while gathering.heads[head] >= 0 and gathering.rows[gathering.heads[head]] != row:
+                head = (head + 1) & (size - 1)
+            place = gathering.heads[head]
+            if place < 0:
+                place = gathered
+                gathering.heads[head] = place
+                gathering.rows[place] = row
+                gathering.sums[place, :] = 0.0
+                gathered += 1
             for k in range(columns):
-                gathered[place_of[n], k] += slopes[o, k] * sheet.values[n]
-    for i in range(total):
-        if i > 0 and rows[order[i]] == rows[order[i - 1]]:
-            continue
-        row, place = rows[order[i]], place_of[order[i]]
-        if row < 0:
-            continue
+                gathering.sums[place, k] += slopes[o, k] * sheets.values[n]
+    for place in range(gathered):
+        row = gathering.rows[place]
         for k in range(columns):
-            slope = gathered[place, k]
+            slope = gathering.sums[place, k]
             if slope != 0.0:
                 table.squares[row, k] += slope * slope
                 table.weights[row, k] -= table.rates[k] * slope / np.sqrt(table.squares[row, k] + _TINY)
+
+
+@njit(cache=True, nogil=True)
+def _power_above(number):
+    power = 1
+    while power <= number:
+        power *= 2
+    return power
 
 
 @njit(cache=True, nogil=True)
@@ -323,9 +403,10 @@ def warm_up() -> None:
         rates,
     )
     shares = np.array([0.5, 0.5])
-    score_slots(page, language, classes, table, shares)
+    sheets = describe_slots(page, language, classes)
+    score_slots(sheets, table, shares)
     truth, gains = np.array([1, 1], dtype=np.int32), np.full(2, np.nan)
-    learn_slots(page, language, classes, table, shares, truth, truth, gains)
+    learn_slots(sheets, table, shares, truth, truth, gains)
     survey(page.tokens, page.ids, page.buckets, np.full((2, 10), 0.5), np.ones((2, 10)))
     judge_experts(page.tokens, page.ids, page.buckets, truth, np.zeros((2, 10)), np.zeros((2, 10)))
     compare_experts(page.tokens, np.zeros((2, 2), np.int64), np.zeros(1, np.int64))

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from galloon.learners.alignment import AlignedTarget, Unit
 from galloon.learners.bounded_table import BoundedTable
 from galloon.learners.kernels.offer_features import Page
-from galloon.learners.kernels.scorer import ABSENT, Weights, learn_slots, score_slots
+from galloon.learners.kernels.scorer import ABSENT, Sheets, Weights, describe_slots, learn_slots, score_slots
 from galloon.learners.scorer.characters import CLASSES
 from galloon.learners.scorer.confidence import ConfidenceRecord
 from galloon.learners.scorer.explanation import ExplainedSlot, explain_slot
 from galloon.learners.scorer.language import LanguageModel
-from galloon.learners.scorer.letters import letters_of
+from galloon.learners.scorer.letters import Letters, letters_of
 from galloon.learners.scorer.standing import Standing
 from galloon.learners.utterance import NULL, SlotNetwork
 
@@ -43,11 +43,26 @@ DEFAULT_SETTINGS = ScorerSettings()
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
-    """The different tokens on offer in each slot, the best supported first (-1 behind them), and how probable."""
+class Reading:
+    """What the scorer sees in an utterance after so many lessons."""
 
-    offers: NDArray[np.int32]  # slots x experts
-    probabilities: NDArray[np.float64]
+    page: Page
+    letters: Letters
+    sheets: Sheets
+    lessons: int
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """How probable the different tokens on offer in each slot are."""
+
+    probabilities: NDArray[np.float64]  # slots x experts, the best supported token first
+    reading: Reading
+
+    @property
+    def offers(self) -> NDArray[np.int32]:
+        """The tokens, slots x experts; -1 behind them."""
+        return np.asarray(self.reading.sheets.offers)
 
     @property
     def best(self) -> NDArray[np.int32]:
@@ -78,17 +93,27 @@ class Scorer:
         self._confidence = ConfidenceRecord(len(experts))
         self._standing = Standing(len(experts))
         self._agreed = np.array([1.0, 1.0])  # right and wrong tokens where all agreed, and one of each
+        self._lessons = 0  # since it was made or restored: what was read before one is stale after it
+        self._useful: NDArray[np.int64] | None = None  # who is listened to, until something is learned
 
     def score(self, network: SlotNetwork, labels: Mapping[str, str]) -> Scored:
         """How probable each offer of each slot is."""
-        page = self._page(network, labels)
-        return Scored(*score_slots(page, self._language.view, CLASSES, self._weights, self._shares))
+        reading = self._read(network, labels)
+        return Scored(score_slots(reading.sheets, self._weights, self._shares), reading)
 
-    def learn_truth(self, network: SlotNetwork, labels: Mapping[str, str], target: AlignedTarget) -> None:
-        """Take in the true token of every slot."""
+    def learn_truth(
+        self,
+        network: SlotNetwork,
+        labels: Mapping[str, str],
+        target: AlignedTarget,
+        scored: Scored | None = None,
+    ) -> None:
+        """Take in the true token of every slot. `scored`, if still there, saves looking at the slots again."""
         unknown = np.full(network.slot_count, np.nan)
-        self._learn(network, labels, target.tokens, target.tokens, unknown)
-        self._language.read(letters_of(target.vocabulary), target.tokens[target.tokens != NULL])
+        reading = self._learn(network, labels, target.tokens, target.tokens, unknown, scored)
+        known = len(target.vocabulary) == len(network.vocabulary)
+        letters = reading.letters if known else letters_of(target.vocabulary)
+        self._language.read(letters, target.tokens[target.tokens != NULL])
 
     def learn_shown(
         self,
@@ -96,11 +121,11 @@ class Scorer:
         labels: Mapping[str, str],
         shown: NDArray[np.int32],
         gains: NDArray[np.float64],
+        scored: Scored | None = None,
     ) -> None:
         """Take in how probably each shown token was right: 0 or 1 where it was revealed, between if inferred."""
         truth = np.full(network.slot_count, ABSENT, dtype=np.int32)
-        self._learn(network, labels, truth, shown, gains)
-        letters = letters_of(network.vocabulary)
+        letters = self._learn(network, labels, truth, shown, gains, scored).letters
         right = gains >= LIKELY
         borders = np.flatnonzero(np.diff(right.astype(np.int8), prepend=0, append=0))
         for first, last in zip(borders[::2], borders[1::2], strict=True):
@@ -109,7 +134,7 @@ class Scorer:
 
     def explain(self, network: SlotNetwork, labels: Mapping[str, str], slot: int) -> ExplainedSlot:
         """What spoke for each offer of a slot."""
-        page = self._page(network, labels)
+        page = self._page(network, labels, letters_of(network.vocabulary))
         return explain_slot(
             page, self._language.view, self._weights, self._shares, network, label_hashes(labels), slot
         )
@@ -145,6 +170,8 @@ class Scorer:
         self._language.table.restore("language", arrays)
         self._confidence.restore(arrays)
         self._standing.restore(arrays)
+        self._lessons += 1
+        self._useful = None
 
     @property
     def _weights(self) -> Weights:
@@ -154,10 +181,16 @@ class Scorer:
         )
 
     def _listened_to(self) -> NDArray[np.int64]:
-        return self._standing.listened_to(*self._confidence.spoken())
+        if self._useful is None:
+            self._useful = self._standing.listened_to(*self._confidence.spoken())
+        return self._useful
 
-    def _page(self, network: SlotNetwork, labels: Mapping[str, str]) -> Page:
+    def _read(self, network: SlotNetwork, labels: Mapping[str, str]) -> Reading:
         letters = letters_of(network.vocabulary)
+        page = self._page(network, labels, letters)
+        return Reading(page, letters, describe_slots(page, self._language.view, CLASSES), self._lessons)
+
+    def _page(self, network: SlotNetwork, labels: Mapping[str, str], letters: Letters) -> Page:
         ids = self._listened_to()
         buckets = self._confidence.buckets(network)
         trust, reference = self._confidence.survey(network, buckets, ids)
@@ -180,18 +213,23 @@ class Scorer:
         truth: NDArray[np.int32],
         shown: NDArray[np.int32],
         gains: NDArray[np.float64],
-    ) -> None:
-        page = self._page(network, labels)
+        scored: Scored | None,
+    ) -> Reading:
+        fresh = scored is not None and scored.reading.lessons == self._lessons
+        reading = scored.reading if scored is not None and fresh else self._read(network, labels)
+        self._lessons += 1
+        self._useful = None
         self._features.make_room(FEATURES_OF_AN_OFFER * network.tokens.size)
-        learn_slots(page, self._language.view, CLASSES, self._weights, self._shares, truth, shown, gains)
+        learn_slots(reading.sheets, self._weights, self._shares, truth, shown, gains)
         # A shown token that was surely right is the truth of its slot.
         known = np.where(gains >= LIKELY, shown, truth)
-        self._confidence.judge(network, page.ids, known)
+        self._confidence.judge(network, reading.page.ids, known)
         self._confidence.note(network)
         self._standing.compare(network)
         alone = (network.tokens == network.tokens[:, :1]).all(axis=1) & ((truth != ABSENT) | ~np.isnan(gains))
         right = np.where(truth != ABSENT, network.tokens[:, 0] == truth, gains)[alone]
         self._agreed += right.sum(), (1.0 - right).sum()
+        return reading
 
 
 def label_hashes(labels: Mapping[str, str]) -> dict[int, str]:

@@ -145,6 +145,24 @@ def test_a_run_that_was_stopped_goes_on_with_the_same_bits(unit):
     assert whole.digest() == stopped.digest()
 
 
+@pytest.mark.parametrize("setting", ["", "semi", "bandit"])
+@pytest.mark.parametrize("waiting", [1, 3])
+def test_a_memory_teaches_the_same_fresh_or_read_again(setting, waiting):
+    """Also where other rounds are learned between a choice and its feedback."""
+    fresh, forgetful = combiner(setting=setting), combiner(setting=setting)
+    for made in (fresh, forgetful):
+        pending = []
+        for number, utterance in enumerate(utterances(30)):
+            pending.append((utterance, made.choose(utterance, number)))
+            if made is forgetful:
+                made._fresh.clear()
+            if len(pending) == waiting:
+                for shown, decision in pending:
+                    made.learn(decision.memory, truth(shown, decision))
+                pending.clear()
+    assert fresh.digest() == forgetful.digest()
+
+
 def test_choosing_changes_nothing_and_draws_by_the_round_number():
     made = combiner(decide="sample", seed=4)
     before = made.digest()

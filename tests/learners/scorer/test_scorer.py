@@ -38,7 +38,7 @@ def target_of(network, texts):
 
 
 def kernel_features(scorer, network, labels, slot):
-    page = scorer._page(network, labels)
+    page = scorer.score(network, labels).reading.page
     assert page.ids.tolist() == [0, 1, 2]
     offers, support = np.zeros(3, dtype=np.int32), np.zeros(3, dtype=np.int64)
     count = slot_offers(page.tokens[slot], offers, support)
@@ -185,7 +185,7 @@ def test_who_adds_nothing_is_left_out_and_comes_back(kind):
         network = network_of([(one, two, true if third_is_right else useless)])
         truth = true if third_is_right else (one, two)[rng.integers(2)]
         scorer.learn_truth(network, {}, target_of(network, [truth]))
-        return scorer._page(network, {}).ids.tolist()
+        return scorer.score(network, {}).reading.page.ids.tolist()
 
     assert teach(third_is_right=False) == [0, 1, 2]
     for _ in range(200):
