@@ -18,7 +18,7 @@ from typing import Any, Self, TypeVar
 from galloon.clients.client import GalloonClient
 from galloon.clients.connection import DEFAULT_ADDRESS, Connection
 from galloon.clients.questions import Answered, Question
-from galloon.clients.results import Choice, LearnerInfo, Lesson, Opened, Snapshot, Statistics
+from galloon.clients.results import Choice, Explanation, LearnerInfo, Lesson, Opened, Snapshot, Statistics
 from galloon.clients.stream import CombineStream, StreamOptions
 from galloon.learners.combiner import Feedback
 from galloon.learners.spec import CombinerSpec
@@ -68,6 +68,9 @@ class BlockingClient:
 
     def snapshot_learner(self, name: str, *, timeout_s: float | None = None) -> Snapshot:
         return self._run(self._client.snapshot_learner(name, timeout_s=timeout_s))
+
+    def explain(self, learner: str, utterance_id: str, *, timeout_s: float | None = None) -> Explanation:
+        return self._run(self._client.explain(learner, utterance_id, timeout_s=timeout_s))
 
     def export_learner(self, name: str, *, timeout_s: float | None = None) -> bytes:
         return self._run(self._client.export_learner(name, timeout_s=timeout_s))

@@ -17,11 +17,12 @@ from typing import Self, TypeVar
 from grpc import aio
 
 from galloon.clients.codec.answers import learner_from_wire, snapshot_from_wire, statistics_from_wire
+from galloon.clients.codec.explanation import explanation_from_wire
 from galloon.clients.codec.spec import spec_to_wire
 from galloon.clients.connection import DEFAULT_ADDRESS, Connection, open_channel
 from galloon.clients.errors import TimedOut, Unreachable
 from galloon.clients.refusals import is_temporary, refusal_from_status
-from galloon.clients.results import LearnerInfo, Snapshot, Statistics
+from galloon.clients.results import Explanation, LearnerInfo, Snapshot, Statistics
 from galloon.clients.stream import CombineStream, StreamOptions
 from galloon.learners.spec import CombinerSpec
 from galloon.v1 import learners_pb2 as wire
@@ -125,6 +126,25 @@ class GalloonClient:
             timeout_s,
         )
         return snapshot_from_wire(response)
+
+    async def explain(
+        self, learner: str, utterance_id: str, *, timeout_s: float | None = None
+    ) -> Explanation:
+        """Why each token of an utterance was chosen, as far as the daemon remembers; changes nothing."""
+        request = wire.ExplainUtteranceRequest(name=learner, id=utterance_id)
+        pages: list[wire.ExplainUtteranceResponse] = []
+        while not pages or (pages[-1].slots and request.first_slot < pages[-1].slot_count):
+            pages.append(
+                await self._repeat(
+                    lambda left: self._learners.ExplainUtterance(
+                        request, timeout=left, metadata=self._metadata
+                    ),
+                    f"explain utterance {utterance_id!r} of learner {learner!r}",
+                    timeout_s,
+                )
+            )
+            request.first_slot += len(pages[-1].slots)
+        return explanation_from_wire(pages)
 
     async def export_learner(self, name: str, *, timeout_s: float | None = None) -> bytes:
         """The whole learner as bytes, to keep or to import elsewhere."""

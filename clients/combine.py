@@ -17,7 +17,8 @@ from rich.console import Console
 from galloon.clients.client import GalloonClient
 from galloon.clients.connection_options import Reach, failing_well, own_daemon_options
 from galloon.clients.errors import FormatError, WrongUsage
-from galloon.clients.explain import explanation_to_json, show_explanation
+from galloon.clients.explain import offers_to_json
+from galloon.clients.explanation_view import explanation_to_json, show_explanation
 from galloon.clients.formats.gathering import EngineInput, Gathered, Join, gather
 from galloon.clients.formats.registry import FORMATS
 from galloon.clients.formats.symbols import read_symbols
@@ -25,7 +26,7 @@ from galloon.clients.guest_learner import guest_learner
 from galloon.clients.learner_options import check_spec, learner_options, spec_for
 from galloon.clients.local_daemon import reached
 from galloon.clients.replay.material import same_experts, shown_to_learner
-from galloon.clients.results import Choice
+from galloon.clients.results import Choice, Explanation
 from galloon.learners.spec import CombinerSpec
 from galloon.learners.utterance import Utterance
 
@@ -99,9 +100,9 @@ def combine(
             utterances, experts = same_experts(gathered.utterances, given.get("experts", ()))
             if not utterances:
                 raise FormatError(inputs[0], None, "there are no lines in it")
-            order = _Order(utterances, experts, given, state, name, explain or as_json, reach is not None)
+            order = _Order(utterances, experts, given, state, name, as_json, explain, reach is not None)
             with click.open_file("-" if output is None else output, "w", encoding="utf-8") as file:
-                asyncio.run(_combine(connect, order, _writer(file, as_json, explain)))
+                asyncio.run(_combine(connect, order, _writer(file, as_json)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,13 +113,14 @@ class _Order:
     state: Path | None
     name: str | None
     alternatives: bool
+    explain: bool
     shared: bool
 
 
 async def _combine(
     connect: Callable[[], GalloonClient],
     order: _Order,
-    write: Callable[[Utterance, Choice, tuple[str, ...]], None],
+    write: Callable[[Utterance, Choice, tuple[str, ...], Explanation | None], None],
 ) -> None:
     async with (
         connect() as client,
@@ -133,7 +135,8 @@ async def _combine(
             questions = (shown_to_learner(u, u.id + mark, opened.spec.labels) for u in utterances)
             place = 0
             async for choice in stream.choose_each(questions):
-                write(utterances[place], choice, opened.experts)
+                why = await client.explain(name, choice.id) if order.explain else None
+                write(utterances[place], choice, opened.experts, why)
                 place += 1
 
 
@@ -152,17 +155,20 @@ async def _learner(client: GalloonClient, order: _Order, name: str) -> CombinerS
 
 
 def _writer(
-    file: IO[str], as_json: bool, explain: bool
-) -> Callable[[Utterance, Choice, tuple[str, ...]], None]:
+    file: IO[str], as_json: bool
+) -> Callable[[Utterance, Choice, tuple[str, ...], Explanation | None], None]:
     console = Console(file=file, highlight=False)
 
-    def write(utterance: Utterance, choice: Choice, experts: tuple[str, ...]) -> None:
+    def write(
+        utterance: Utterance, choice: Choice, experts: tuple[str, ...], why: Explanation | None
+    ) -> None:
         if as_json:
-            slots = explanation_to_json(choice, experts)
-            record = {"id": utterance.id, "text": choice.text, "slots": slots}
-            file.write(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
-        elif explain:
-            show_explanation(utterance.id, choice, experts, console)
+            record = {"text": choice.text, "slots": offers_to_json(choice, experts)}
+            told = record if why is None else explanation_to_json(why)
+            line = json.dumps({**told, "id": utterance.id}, ensure_ascii=False, allow_nan=False)
+            file.write(line + "\n")
+        elif why is not None:
+            show_explanation(utterance.id, why, console)
         else:
             file.write(choice.text + "\n")
 

@@ -1,21 +1,14 @@
-"""Why each token was chosen: `explain` makes a row of each slot from a choice with alternatives.
+"""What was on offer: `explain` makes a row of each slot from a choice with alternatives.
 
-`show_explanation` prints it, `explanation_to_json` is for programs. A row holds what the daemon sent: the token,
-whose it was, how probable it was, and who offered what instead.
+A row holds what the daemon sent with the choice: the token, whose it was, how probable it was, and who offered
+what instead; `offers_to_json` is for programs. Why, a learner tells when it is asked: see `explanation_view`.
 """
 
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
-from rich.text import Text
-
 from galloon.clients.results import Choice
-
-NULL = "∅"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,39 +59,7 @@ def explain(choice: Choice, experts: tuple[str, ...]) -> tuple[SlotReason, ...]:
     return tuple(reasons)
 
 
-def show_explanation(utterance_id: str, choice: Choice, experts: tuple[str, ...], console: Console) -> None:
-    """Print the slots of one utterance: agreed ones on one line, the others with what spoke for what."""
-    table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
-    agreed: list[SlotReason] = []
-    for reason in explain(choice, experts):
-        if reason.unanimous:
-            agreed.append(reason)
-            continue
-        _add_agreed(table, agreed)
-        agreed = []
-        for rank, offer in enumerate(reason.offers):
-            shown = rank == 0
-            table.add_row(
-                str(reason.slot) if shown else "",
-                "▸" if shown else "",
-                Text(offer.token or NULL, style="bold" if shown else "dim"),
-                _percent(offer.probability),
-                ", ".join(offer.experts)
-                + (f"  → {reason.expert}" if shown and len(offer.experts) > 1 else ""),
-            )
-    _add_agreed(table, agreed)
-    console.print(f"[bold]{utterance_id}[/bold], after {choice.lessons:,} lessons: {escape(choice.text)}")
-    console.print(table)
-
-
-def _add_agreed(table: Table, agreed: list[SlotReason]) -> None:
-    if agreed:
-        slots = str(agreed[0].slot) + (f"–{agreed[-1].slot}" if len(agreed) > 1 else "")
-        text = " ".join(reason.token or NULL for reason in agreed)
-        table.add_row(slots, "", Text(text), "", "all agree", style="dim")
-
-
-def explanation_to_json(choice: Choice, experts: tuple[str, ...]) -> list[dict[str, Any]]:
+def offers_to_json(choice: Choice, experts: tuple[str, ...]) -> list[dict[str, Any]]:
     return [
         {
             "slot": reason.slot,
@@ -111,10 +72,6 @@ def explanation_to_json(choice: Choice, experts: tuple[str, ...]) -> list[dict[s
         }
         for reason in explain(choice, experts)
     ]
-
-
-def _percent(probability: float | None) -> str:
-    return "–" if probability is None else f"{100 * probability:.1f} %"
 
 
 def _known(probability: float) -> float | None:

@@ -1,10 +1,11 @@
 """What the daemon answers, as frozen values: choices, lessons, learners and where they stand."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from galloon.learners.combiner import ChosenToken
+from galloon.learners.explanation import WeighedContext, WeighedOffer
 from galloon.learners.spec import CombinerSpec
 
 
@@ -51,6 +52,34 @@ class Lesson:
     lessons: int  # of the learner, this one included
     total_gain: float
     repeated_answer: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SlotExplanation:
+    """Why the token of a slot was chosen; offers have the chosen one first, contexts the heaviest."""
+
+    slot: int
+    token: str
+    expert: str  # that it is credited to
+    probability: float | None
+    offers: tuple[WeighedOffer, ...] = ()
+    trust: Mapping[str, float] = field(default_factory=dict)
+    contexts: tuple[WeighedContext, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a text was chosen. Where it is not `detailed`, only the answer is remembered: slots have no offers."""
+
+    id: str
+    round: int
+    state: str  # pending, learned or expired
+    text: str
+    log_probability: float | None
+    lessons: int  # that the learner had taken in when it chose
+    lessons_since: int  # what is told as it is now has moved by so many
+    detailed: bool
+    slots: tuple[SlotExplanation, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from galloon.daemon.codec import answers
+from galloon.daemon.codec.explanation import Explained
 from galloon.daemon.codec.feedback import check_feedback, feedback_from_wire
 from galloon.daemon.codec.utterance import fingerprint, observation_from_wire, observation_size
 from galloon.daemon.error_rates import Scoreboard
@@ -117,6 +118,11 @@ class LearnerHost:
 
         return await self.lane.run(("capture", 0), work)
 
+    async def explain(self, utterance_id: str, slots: range) -> Explained:
+        """Why these slots of an utterance were chosen so."""
+        work = partial(self._explain, utterance_id, slots)
+        return await self.lane.run(("explain", len(slots).bit_length()), work)
+
     async def export(self) -> bytes:
         return await self.lane.run(("capture", 0), lambda: self.capture(self.rounds.started))
 
@@ -209,6 +215,18 @@ class LearnerHost:
             for number, reply in enumerate(self._replies.pop(event.id)):
                 again = number > 0 and answer is not None
                 reply(answers.repeated(answer) if again and answer else answer, error)
+
+    def _explain(self, utterance_id: str, slots: range) -> Explained:
+        self._check_usable()
+        answer, memory = self.rounds.remembered_of(utterance_id)
+        if memory is None and (shown := self.recent.get(utterance_id)) is not None:
+            memory = shown.memory
+        return Explained(
+            answer,
+            self.rounds.state_of(utterance_id),
+            self.rounds.lessons,
+            None if memory is None else self._combiner.explain(memory, slots),
+        )
 
     def _undo(self, event: Taught | Expired) -> None:
         for utterance_id in event.ids if isinstance(event, Expired) else (event.id,):

@@ -1,4 +1,4 @@
-"""The learners' service: create, get, list, delete, snapshot, export, import, watch.
+"""The learners' service: create, get, list, delete, snapshot, explain, export, import, watch.
 
 Each method takes the request and the principal, and raises what the table in `errors` knows; `_refusing` turns
 that into a gRPC status. Requests that cannot be read are refused without the parser's own words.
@@ -14,6 +14,7 @@ from google.protobuf.message import DecodeError, Message
 
 from galloon.daemon.auth import Gate, Principal
 from galloon.daemon.codec.answers import statistics_to_wire
+from galloon.daemon.codec.explanation import explanation_to_wire
 from galloon.daemon.codec.spec import spec_from_wire, spec_to_wire
 from galloon.daemon.errors import CODES, Internal, Invalid, LimitPassed, Refused, UnknownLearner, refusal
 from galloon.daemon.learner_host import LearnerHost
@@ -28,6 +29,7 @@ Context = grpc.aio.ServicerContext[Any, Any]
 M = TypeVar("M", bound=Message)
 CHUNK_BYTES = 256 * 1024
 PAGE, PAGE_MOST = 100, 1000
+EXPLAINED_SLOTS = 64  # of one answer: with all their offers and reasons they may fill a megabyte
 INTERVAL_S, INTERVAL_LEAST_S, INTERVAL_MOST_S = 1.0, 0.1, 3600.0
 
 
@@ -54,6 +56,7 @@ class LearnerService:
             "ListLearners": self._unary(self.list, wire.ListLearnersRequest),
             "DeleteLearner": self._unary(self.delete, wire.DeleteLearnerRequest),
             "SnapshotLearner": self._unary(self.snapshot, wire.SnapshotLearnerRequest),
+            "ExplainUtterance": self._unary(self.explain, wire.ExplainUtteranceRequest),
             "ExportLearner": self._stream(self.export, wire.ExportLearnerRequest),
             "WatchStatistics": self._stream(self.watch, wire.WatchStatisticsRequest),
             "ImportLearner": grpc.stream_unary_rpc_method_handler(
@@ -97,6 +100,14 @@ class LearnerService:
         return wire.SnapshotLearnerResponse(
             snapshot_bytes=host.snapshot_bytes, journal_entries_dropped=dropped, digest=digest
         )
+
+    async def explain(self, request: wire.ExplainUtteranceRequest, caller: Principal) -> Message:
+        most = request.most_slots or EXPLAINED_SLOTS
+        if most > EXPLAINED_SLOTS:
+            raise Invalid(f"most_slots: {most} is not from 1 to {EXPLAINED_SLOTS}", "most_slots")
+        slots = range(request.first_slot, request.first_slot + most)
+        explained = await self._find(request.name, caller).explain(request.id, slots)
+        return explanation_to_wire(explained, slots)
 
     async def export(self, request: wire.ExportLearnerRequest, caller: Principal) -> AsyncIterator[Message]:
         data = await self._find(request.name, caller).export()

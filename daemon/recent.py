@@ -1,7 +1,8 @@
 """The last few decisions of a learner, slot by slot, and the truth where it came: for people to look at.
 
-Not state: nothing here is journaled, and nothing reads it back but the page. `Recent` keeps references to what the
-combiner made anyway, a few of them, more while somebody looks; `chose` and `learned` are called in the lane.
+Not state: nothing here is journaled, and nothing reads it back but the page and explanations. `Recent` keeps
+references to what the combiner made anyway, a few of them, more while somebody looks; `chose` and `learned` are
+called in the lane.
 """
 
 from collections.abc import Sequence
@@ -19,6 +20,7 @@ class Shown:
     """One decision, and what became of it."""
 
     tokens: Sequence[ChosenToken]
+    memory: bytes
     feedback: Feedback | None = None
     lesson: Lesson | None = None
 
@@ -32,7 +34,7 @@ class Recent:
         self._slots = 0
 
     def chose(self, utterance_id: str, decision: Decision) -> None:
-        self._shown[utterance_id] = Shown(decision.tokens)
+        self._shown[utterance_id] = Shown(decision.tokens, decision.memory)
         self._slots += len(decision.tokens)
         while len(self._shown) > self.most or self._slots > KEPT_SLOTS:
             oldest = self._shown.pop(next(iter(self._shown)))

@@ -111,6 +111,16 @@ class Rounds:
             return wire.ROUND_STATE_UNKNOWN
         return wire.ROUND_STATE_LEARNED if known.lesson else wire.ROUND_STATE_EXPIRED
 
+    def remembered_of(self, utterance_id: str) -> tuple[bytes, bytes | None]:
+        """The answer to an utterance, and the memory of its round while it is pending."""
+        round_ = self.pending.get(utterance_id)
+        if round_ is not None:
+            return round_.answer, round_.memory
+        known = self.settled.get(utterance_id)
+        if known is None:
+            raise UnknownRound(f"no round is known for utterance {utterance_id!r}", "id")
+        return known.answer, None
+
     def answers(self) -> Iterator[bytes]:
         """Everything that a retry may get."""
         yield from (round_.answer for round_ in self.pending.values())

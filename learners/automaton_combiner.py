@@ -24,8 +24,9 @@ from galloon.learners.combiner import (
     TrueText,
     TrueTokens,
 )
-from galloon.learners.errors import InvalidInput
+from galloon.learners.errors import DamagedState, InvalidInput
 from galloon.learners.exp3_paths import Exp3Paths
+from galloon.learners.explanation import WeighedContext, WeighedSlot, weighed_offers
 from galloon.learners.game import Game, played_texts
 from galloon.learners.perturbed_leader import PerturbedLeader
 from galloon.learners.protocol import FloatArray, Memory
@@ -61,12 +62,11 @@ class AutomatonCombiner:
         return Decision(text, tokens, choice.log_probability, memory)
 
     def learn(self, memory: bytes, feedback: Feedback) -> Lesson:
-        packed_outputs, packed_memory = blobs.split(memory)
-        remembered = Memory.from_bytes(packed_memory)
+        outputs, remembered = self._remembered(memory)
         match feedback:
             case TrueText() | TrueTokens():
                 target = feedback.text.split() if isinstance(feedback, TrueText) else feedback.tokens
-                played = played_texts(remembered, json.loads(packed_outputs), target)
+                played = played_texts(remembered, outputs, target)
                 gain = self.game.learn_truth([played])
             case ShownGains(gains):
                 gain = self.game.learn_shown([remembered], gains)
@@ -82,6 +82,25 @@ class AutomatonCombiner:
         """The probability that a path uses each transition."""
         used = self._edge_probabilities()[:most_rows, None]
         return WeightTable("transition", self.automaton.names[:most_rows], ("used",), used)
+
+    def explain(self, memory: bytes, slots: range) -> tuple[WeighedSlot, ...]:
+        """At these steps of the path: the transitions that leave its state, and how often paths use each now."""
+        outputs, remembered = self._remembered(memory)
+        path, used = self.game.checked_path(remembered), self._edge_probabilities()
+        explained = []
+        for edge in path[slots.start : slots.stop].tolist():
+            source = int(self.automaton.sources[edge])
+            leaving = np.flatnonzero(self.automaton.sources == source).tolist()
+            names = [self.automaton.names[each] for each in leaving]
+            trust = used[leaving].tolist()
+            explained.append(
+                WeighedSlot(
+                    weighed_offers(names, [outputs[each] for each in leaving], trust),
+                    dict(zip(names, trust, strict=True)) if np.isfinite(trust).all() else {},
+                    (WeighedContext(f"state {source}", 1.0),),
+                )
+            )
+        return tuple(explained)
 
     def to_bytes(self) -> bytes:
         meta = {"spec": self.spec.to_json(), "game": self.game.meta()}
@@ -105,6 +124,18 @@ class AutomatonCombiner:
                 assert isinstance(learner.context, GraphContext)
                 self._used = learner.context.edge_marginals(learner.marginals())
         return self._used
+
+    def _remembered(self, memory: bytes) -> tuple[list[str], Memory]:
+        """The token of each transition, and what the learner stored; the bytes may be somebody else's."""
+        try:
+            packed_outputs, packed_memory = blobs.split(memory)
+            outputs = json.loads(packed_outputs)
+        except ValueError as error:
+            raise DamagedState("the memory of this round is damaged or foreign") from error
+        known = isinstance(outputs, list) and set(map(type, outputs)) <= {str}
+        if not known or len(outputs) != self.automaton.edge_count:
+            raise DamagedState("the memory of this round is of another automaton")
+        return outputs, Memory.from_bytes(packed_memory)
 
     def _outputs(self, observation: NamedTokens) -> list[str]:
         """The token of each transition, in the automaton's order."""

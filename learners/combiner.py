@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, overload
 
+from galloon.learners.explanation import WeighedSlot
 from galloon.learners.utterance import SlotNetwork, Utterance
 
 
@@ -147,6 +148,10 @@ class Combiner(Protocol):
     def choose(self, observation: Observation, round_number: int) -> Decision: ...
 
     def learn(self, memory: bytes, feedback: Feedback) -> Lesson: ...
+
+    def explain(self, memory: bytes, slots: range) -> tuple[WeighedSlot, ...]:
+        """Why tokens of a round were chosen, for those of the slots that it has. Changes nothing."""
+        ...
 
     def statistics(self) -> Statistics:
         """Computed when asked: regret in hindsight costs a pass over A'."""

@@ -17,7 +17,7 @@ from galloon.learners.automata.ensemble_context import EnsembleContext
 from galloon.learners.automata.expert import ExpertAutomaton
 from galloon.learners.catalogue import Making, fitting_context, make_learner
 from galloon.learners.combiner import Statistics
-from galloon.learners.errors import InvalidInput
+from galloon.learners.errors import DamagedState, InvalidInput
 from galloon.learners.exp3_paths import Exp3Paths
 from galloon.learners.gains.arbitrary import ArbitraryGain
 from galloon.learners.gains.spec import gain_from_spec
@@ -106,6 +106,16 @@ class Game:
         if isinstance(self.learner, Exp3Paths):
             return self.learner.graph.expert_path(memory.edges)
         return self.learner.context.expert_path(memory.edges)
+
+    def checked_path(self, memory: Memory) -> IntArray:
+        """The same, of a memory that may be somebody else's."""
+        learner = self.learner
+        automaton = learner.graph if isinstance(learner, Exp3Paths) else learner.context
+        if not automaton.is_path(memory.edges):
+            raise DamagedState(
+                "the memory of this round is not one of this learner's: it is damaged or foreign"
+            )
+        return self.path_of(memory)
 
     def learn_truth(self, rounds: Sequence[Played]) -> float:
         """The truth is known: each learner is told what its setting reveals. Returns what was gained."""

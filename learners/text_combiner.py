@@ -7,7 +7,6 @@ slot match: 1 where the shown token is the true one, null included.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,9 +27,10 @@ from galloon.learners.combiner import (
     TrueTokens,
 )
 from galloon.learners.errors import BoundExceeded, InvalidInput
+from galloon.learners.explanation import WeighedContext, WeighedSlot, weighed_offers
 from galloon.learners.kernels.poisson_binomial import posteriors
 from galloon.learners.protocol import BanditFeedback, FullFeedback, SemiBanditFeedback, Setting
-from galloon.learners.scorer import ExplainedSlot, Scored, Scorer, ScorerSettings
+from galloon.learners.scorer import Scored, Scorer, ScorerSettings
 from galloon.learners.scorer.model import label_hashes
 from galloon.learners.spec import CombinerSpec
 from galloon.learners.text_network import in_order, text_network
@@ -47,15 +47,6 @@ DERIVED = ("vote", "frequency_vote")  # unless the spec names others
 SCORER_PRIOR, VOTE_PRIOR = 1 / 2, 1 / 4
 FRESH_ROUNDS = 64  # some ten kilobytes each
 _NEARLY = 1e-6  # no token is certainly right
-
-
-@dataclass(frozen=True, slots=True)
-class ExplainedToken:
-    """Why a token was chosen: how far each expert was trusted there, and what the scorer saw."""
-
-    text: str
-    trust: Mapping[str, float]  # probability of each expert
-    scorer: ExplainedSlot
 
 
 class TextCombiner:
@@ -135,18 +126,30 @@ class TextCombiner:
         )
         return WeightTable("context", names, self.all_experts, met.trust, tuple(met.visits.tolist()))
 
-    def explain(self, memory: bytes) -> tuple[ExplainedToken, ...]:
-        """Why each token of a round was chosen. What the scorer saw is as it sees it now."""
+    def explain(self, memory: bytes, slots: range) -> tuple[WeighedSlot, ...]:
+        """Why tokens of a round were chosen: trust as it was then, contexts and the scorer's reasons as now."""
         played = self._recalled(memory)
-        vocabulary, shown = played.network.vocabulary, played.shown
-        return tuple(
-            ExplainedToken(
-                vocabulary[shown[slot]],
-                dict(zip(self.all_experts, played.played.probabilities[slot].tolist(), strict=True)),
-                self._scorer.explain(played.network, played.labels, slot),
+        slots = slots[: max(0, played.network.slot_count - slots.start)]
+        view = self._view(played.tokens, played.labels, played.predicted)
+        contexts = self._tied.explain(view, slots, self.experts)
+        scored = self._scorer.explain(played.network, played.labels, slots)
+        explained = []
+        for slot, named, words in zip(slots, contexts, scored, strict=True):
+            trust = played.played.probabilities[slot].tolist()
+            texts = [played.network.vocabulary[token] for token in played.tokens[slot].tolist()]
+            # A fine context may say in words no more than a coarse one: people see them as one.
+            weights: dict[str, float] = {}
+            for name, weight in named:
+                weights[name] = weights.get(name, 0.0) + weight
+            heaviest = sorted(weights.items(), key=lambda context: -context[1])
+            explained.append(
+                WeighedSlot(
+                    weighed_offers(self.all_experts, texts, trust, words.offers),
+                    dict(zip(self.all_experts, trust, strict=True)),
+                    tuple(WeighedContext(*context) for context in heaviest),
+                )
             )
-            for slot in range(played.network.slot_count)
-        )
+        return tuple(explained)
 
     def to_bytes(self) -> bytes:
         meta = {

@@ -32,6 +32,7 @@ from galloon.learners.combiner import (
 )
 from galloon.learners.errors import DamagedState, InvalidInput
 from galloon.learners.exp3_paths import Exp3Paths
+from galloon.learners.explanation import WeighedContext, WeighedSlot, weighed_offers
 from galloon.learners.game import Game, Played
 from galloon.learners.kernels import windows as kernel
 from galloon.learners.perturbed_leader import PerturbedLeader
@@ -114,6 +115,24 @@ class WindowCombiner:
         """The probability of each expert in each slot of a window."""
         rows = tuple(f"slot {slot + 1}" for slot in range(min(self.spec.window, most_rows)))
         return WeightTable("slot", rows, self._all_experts, self._offer_probabilities()[: len(rows)])
+
+    def explain(self, memory: bytes, slots: range) -> tuple[WeighedSlot, ...]:
+        """What was on offer in these slots of a round, and how far each expert is trusted at their places now."""
+        network = _from_bytes(memory, self._all_experts).network
+        law, window = self._offer_probabilities(), self.spec.window
+        explained = []
+        for slot in slots[: max(0, network.slot_count - slots.start)]:
+            trust = law[slot % window].tolist()
+            texts = [network.vocabulary[token] for token in network.tokens[slot].tolist()]
+            known = np.isfinite(law[slot % window]).all()
+            explained.append(
+                WeighedSlot(
+                    weighed_offers(self._all_experts, texts, trust),
+                    dict(zip(self._all_experts, trust, strict=True)) if known else {},
+                    (WeighedContext(f"slot {slot % window + 1} of window {slot // window + 1}", 1.0),),
+                )
+            )
+        return tuple(explained)
 
     def to_bytes(self) -> bytes:
         meta = {"spec": self.spec.to_json(), "game": self.game.meta()}

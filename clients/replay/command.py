@@ -92,7 +92,8 @@ def replay(
             order = Order(
                 *(material, given, also, state, name),
                 shared=reach is not None,
-                alternatives=report is not None or explain is not None,
+                alternatives=report is not None,
+                explained=explain,
             )
             if explain is not None and all(entry.id != explain for entry in material.utterances):
                 raise WrongUsage(f"--explain {explain}: no utterance of {file} has this id")
@@ -115,14 +116,13 @@ def replay(
 
         print(json.dumps(summary(results, by, explain), ensure_ascii=False, allow_nan=False))
         return
-    from galloon.clients.explain import show_explanation
+    from galloon.clients.explanation_view import show_explanation
     from galloon.clients.replay.table import show
 
     console = Console()
     show(results, console)
     if explain is not None:
-        round_ = results.round_of(explain)
-        show_explanation(explain, round_.choice, results.played.opened.experts, console)
+        show_explanation(explain, results.explanation_of(explain), console)
         for what, value in results.played.statistics.extra.items():  # whatever the learner tells of itself
             console.print(f"{what.replace('_', ' ')}: {value}", highlight=False)
     for what, path in (("report", report), ("curves", plot), ("learner", state)):

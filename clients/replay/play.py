@@ -10,7 +10,7 @@ from time import perf_counter
 
 from galloon.clients.client import GalloonClient
 from galloon.clients.replay.material import shown_to_learner
-from galloon.clients.results import Choice, Lesson, Opened, Statistics
+from galloon.clients.results import Choice, Explanation, Lesson, Opened, Statistics
 from galloon.learners.combiner import TrueText
 from galloon.learners.protocol import Setting
 from galloon.learners.spec import ALGORITHMS, CombinerSpec
@@ -24,6 +24,7 @@ class Round:
     utterance: Utterance
     choice: Choice
     lesson: Lesson | None
+    explanation: Explanation | None = None  # of the one utterance that was asked about
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +54,13 @@ async def play(
     create: CombinerSpec | None,
     *,
     alternatives: bool = False,
+    explained: str | None = None,
     advance: Callable[[], None] = lambda: None,
 ) -> Played:
-    """Play the utterances to the learner of this name, made from the spec `create` if it is given."""
+    """Play the utterances to the learner of this name, made from the spec `create` if it is given.
+
+    `explained` is the id of an utterance to ask about before it is learned from.
+    """
     rounds = []
     async with client.stream(name, create=create, alternatives=alternatives) as stream:
         opened, labels = stream.opened, stream.opened.spec.labels
@@ -64,10 +69,12 @@ async def play(
         start = perf_counter()
         for utterance in utterances:
             choice = await stream.choose(shown_to_learner(utterance, utterance.id + mark, labels))
+            asked = utterance.id == explained
+            why = await client.explain(name, utterance.id + mark) if asked else None
             lesson = None
             if utterance.target is not None:
                 lesson = await stream.learn(utterance.id + mark, TrueText(utterance.target))
-            rounds.append(Round(utterance, choice, lesson))
+            rounds.append(Round(utterance, choice, lesson, why))
             advance()
         seconds = perf_counter() - start
     statistics = (await client.get_learner(name)).statistics

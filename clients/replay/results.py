@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from galloon.clients.replay.baselines import baselines
 from galloon.clients.replay.names import GALLOON, ORACLE, UNIFORM, VOTE
-from galloon.clients.replay.play import Played, Round
+from galloon.clients.replay.play import Played
+from galloon.clients.results import Explanation
 from galloon.clients.system_scores import METRICS, SystemScores, difference, score_texts
 from galloon.learners.alignment.settings import Unit
 from galloon.learners.scoring.bootstrap import Interval
@@ -55,8 +56,11 @@ class Results:
         """Engines, then what is computed from them, then what learned."""
         return (*self.engines.values(), self.uniform, self.vote, *self.galloon.values())
 
-    def round_of(self, utterance_id: str) -> Round:
-        return next(round_ for round_ in self.played.rounds if round_.utterance.id == utterance_id)
+    def explanation_of(self, utterance_id: str) -> Explanation:
+        """Of the utterance that was asked about."""
+        (round_,) = (round_ for round_ in self.played.rounds if round_.utterance.id == utterance_id)
+        assert round_.explanation is not None, "this utterance was not asked about"
+        return round_.explanation
 
     def against(self, other: SystemScores) -> Interval:
         return difference(self.main, other, self.unit)

@@ -29,6 +29,7 @@ class Order:
     name: str | None = None  # of a learner that stays on the daemon
     shared: bool = False  # the daemon is somebody's: leave nothing behind that was not asked for
     alternatives: bool = False
+    explained: str | None = None  # the id of an utterance to ask about
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense before any daemon is troubled."""
@@ -62,7 +63,13 @@ async def replay_session(
         utterances, _ = same_experts(order.material.utterances, spec.experts)
         runs = {
             GALLOON: await play(
-                client, name, utterances, create, alternatives=order.alternatives, advance=advance
+                client,
+                name,
+                utterances,
+                create,
+                alternatives=order.alternatives,
+                explained=order.explained,
+                advance=advance,
             )
         }
         if order.state is not None:

@@ -8,7 +8,7 @@ import json
 import math
 from typing import Any
 
-from galloon.clients.explain import explanation_to_json
+from galloon.clients.explanation_view import explanation_to_json
 from galloon.clients.replay.curves import fifths
 from galloon.clients.replay.names import GALLOON
 from galloon.clients.replay.results import Results
@@ -62,9 +62,8 @@ def summary(results: Results, by: str, explained: str | None = None) -> dict[str
 def _explanation(results: Results, explained: str | None) -> dict[str, Any]:
     if explained is None:
         return {}
-    choice = results.round_of(explained).choice
-    slots = explanation_to_json(choice, results.played.opened.experts)
-    return {"explanation": {"id": explained, "text": choice.text, "slots": slots}}
+    told = explanation_to_json(results.explanation_of(explained))
+    return {"explanation": {**told, "id": explained}}
 
 
 def domains(results: Results, by: str) -> dict[str, dict[str, Any]]:

@@ -4,7 +4,7 @@
 learns how words are spelled and follow each other (language). `explanation` says which features spoke.
 """
 
-from galloon.learners.scorer.explanation import ExplainedOffer, ExplainedSlot, Reason
+from galloon.learners.scorer.explanation import ExplainedSlot
 from galloon.learners.scorer.model import Scored, Scorer, ScorerSettings
 
-__all__ = ["ExplainedOffer", "ExplainedSlot", "Reason", "Scored", "Scorer", "ScorerSettings"]
+__all__ = ["ExplainedSlot", "Scored", "Scorer", "ScorerSettings"]

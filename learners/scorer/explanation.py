@@ -1,11 +1,12 @@
-"""Why the scorer prefers an offer: each feature's part in the score, in words. `explain_slot`."""
+"""Why the scorer prefers an offer: each feature's part in the score, in words. `explain_slots`."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from galloon.learners.explanation import ExplainedOffer, Reason
 from galloon.learners.kernels.bounded_table import find
 from galloon.learners.kernels.offer_features import (
     VOTES,
@@ -25,24 +26,6 @@ from galloon.learners.utterance import SlotNetwork
 
 
 @dataclass(frozen=True, slots=True)
-class Reason:
-    """One feature, and what it adds to the offer's score (natural logarithm of odds)."""
-
-    phrase: str
-    part: float
-
-
-@dataclass(frozen=True, slots=True)
-class ExplainedOffer:
-    """A token, who offers it, its score, and its reasons, the strongest first."""
-
-    text: str
-    experts: tuple[str, ...]
-    score: float
-    reasons: tuple[Reason, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class ExplainedSlot:
     """Every offer of a slot, the best first."""
 
@@ -50,32 +33,37 @@ class ExplainedSlot:
     offers: tuple[ExplainedOffer, ...]
 
 
-def explain_slot(
+def explain_slots(
     page: Page,
     language: Language,
     table: Weights,
     shares: NDArray[np.float64],
     network: SlotNetwork,
     labels: Mapping[int, str],
-    slot: int,
-) -> ExplainedSlot:
-    """The features of one slot's offers. Weights are the average over the rates, by their shares."""
+    slots: Iterable[int],
+) -> tuple[ExplainedSlot, ...]:
+    """The features of the offers of some slots. Weights are the average over the rates, by their shares."""
     experts = page.tokens.shape[1]
     offers, support = np.zeros(experts, dtype=np.int32), np.zeros(experts, dtype=np.int64)
-    count = slot_offers(page.tokens[slot], offers, support)
-    if count == 1:  # nobody asks the scorer where all agree
-        agreed = ExplainedOffer(
-            network.vocabulary[offers[0]], _supporters(network, slot, int(offers[0])), 0.0, ()
-        )
-        return ExplainedSlot(slot, (agreed,))
-    sheet = new_sheet(experts, page.labels.shape[0])
     traits, spelled = describe_tokens(page, language, CLASSES)
-    slot_features(page, language, CLASSES, traits, spelled, slot, offers, support, count, sheet)
     names = Names(network.experts, labels)
-    explained = [
-        _explain_offer(sheet, table, shares, network, names, slot, int(offers[o]), o) for o in range(count)
-    ]
-    return ExplainedSlot(slot, tuple(sorted(explained, key=lambda offer: -offer.score)))
+    explained = []
+    for slot in slots:
+        count = slot_offers(page.tokens[slot], offers, support)
+        if count == 1:  # nobody asks the scorer where all agree
+            agreed = _supporters(network, slot, int(offers[0]))
+            explained.append(
+                ExplainedSlot(slot, (ExplainedOffer(network.vocabulary[offers[0]], agreed, 0.0, ()),))
+            )
+            continue
+        sheet = new_sheet(experts, page.labels.shape[0])
+        slot_features(page, language, CLASSES, traits, spelled, slot, offers, support, count, sheet)
+        found = [
+            _explain_offer(sheet, table, shares, network, names, slot, int(offers[o]), o)
+            for o in range(count)
+        ]
+        explained.append(ExplainedSlot(slot, tuple(sorted(found, key=lambda offer: -offer.score))))
+    return tuple(explained)
 
 
 def _explain_offer(

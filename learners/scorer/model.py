@@ -5,7 +5,7 @@ Whatever it does depends on the utterance and on its own state alone, never on w
 begin as a plain vote. Nothing is to be tuned: weights learn at several rates side by side, mixed by success.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
@@ -20,7 +20,7 @@ from galloon.learners.kernels.offer_features import Page
 from galloon.learners.kernels.scorer import ABSENT, Sheets, Weights, describe_slots, learn_slots, score_slots
 from galloon.learners.scorer.characters import CLASSES
 from galloon.learners.scorer.confidence import ConfidenceRecord
-from galloon.learners.scorer.explanation import ExplainedSlot, explain_slot
+from galloon.learners.scorer.explanation import ExplainedSlot, explain_slots
 from galloon.learners.scorer.language import LanguageModel
 from galloon.learners.scorer.letters import Letters, letters_of
 from galloon.learners.scorer.standing import Standing
@@ -132,12 +132,13 @@ class Scorer:
             stretch = shown[first:last]
             self._language.read(letters, stretch[stretch != NULL])
 
-    def explain(self, network: SlotNetwork, labels: Mapping[str, str], slot: int) -> ExplainedSlot:
-        """What spoke for each offer of a slot."""
-        page = self._page(network, labels, letters_of(network.vocabulary))
-        return explain_slot(
-            page, self._language.view, self._weights, self._shares, network, label_hashes(labels), slot
-        )
+    def explain(
+        self, network: SlotNetwork, labels: Mapping[str, str], slots: Iterable[int]
+    ) -> tuple[ExplainedSlot, ...]:
+        """What speaks for each offer of these slots."""
+        page, language = self._page(network, labels, letters_of(network.vocabulary)), self._language.view
+        hashes = label_hashes(labels)
+        return explain_slots(page, language, self._weights, self._shares, network, hashes, slots)
 
     def right_probabilities(self, scored: Scored, tokens: NDArray[np.int32]) -> NDArray[np.float64]:
         """How probably one token of each slot is right; where all agree, as often as that was right before."""

@@ -6,7 +6,7 @@ tuned. What the slots contain does not matter to the learner, only which experts
 `learners.kernels.tied` for the rules and `learners.tied.bounds` for what they promise.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,7 +28,9 @@ from galloon.learners.kernels.tied import (
 )
 from galloon.learners.protocol import BanditFeedback, FullFeedback, SemiBanditFeedback, Setting, Size
 from galloon.learners.tied.bounds import falling_rate, regret_bound
+from galloon.learners.tied.contexts import context_name
 from galloon.learners.tied.estimates import score_losses, shown_losses
+from galloon.learners.tied.explanation import context_weights
 
 CONTEXT_LIMIT = 1 << 13
 Feedback = FullFeedback | SemiBanditFeedback | BanditFeedback
@@ -180,6 +182,17 @@ class TiedLearner:
     def bound(self, expert: int) -> float:
         """Of the regret against always playing this expert."""
         return regret_bound(int(self._table.used[0]), float(self._priors[expert]), self._rate, self._taken)
+
+    def explain(self, view: SlotView, slots: range, engines: Sequence[str]) -> list[list[tuple[str, float]]]:
+        """The contexts of these slots by name, each with its share of the say there, as it is now."""
+        seen = slot_contexts(view.tokens, view.engines, view.labels)
+        return [
+            [
+                (context_name(key, level, int(seen.patterns[slot]), engines), share)
+                for key, level, share in context_weights(self._contexts, seen, self._rate, slot)
+            ]
+            for slot in slots
+        ]
 
     def size(self) -> Size:
         contexts = int(self._table.used[0])

@@ -32,6 +32,11 @@ SUB_COMMANDS: dict[str, tuple[str, str, str]] = {
         "score",
         "Word and character error rates of texts, with intervals and paired differences.",
     ),
+    "explain": (
+        "galloon.clients.explain_command",
+        "explain",
+        "Say why a learner of a daemon chose each token of an utterance.",
+    ),
     "doctor": (
         "galloon.daemon.doctor.command",
         "doctor",

@@ -32,6 +32,20 @@ EXPLICIT = CombinerSpec(
 )
 
 
+async def test_a_long_utterance_is_explained_in_full(client: GalloonClient, name: str):
+    """The daemon tells 64 slots at a time; the client puts them together, the chosen offer first."""
+    async with client.stream(name, create=CombinerSpec(experts=("a", "b"), labels=("kind",))) as stream:
+        said = {"a": " ".join(f"w{n}" for n in range(150)), "b": " ".join(f"v{n}" for n in range(150))}
+        choice = await stream.choose(Utterance.of_texts("u1", said, {"kind": "fax"}))
+        told = await client.explain(name, "u1")
+        assert (told.state, told.detailed, told.text) == ("pending", True, choice.text)
+        assert tuple(slot.token for slot in told.slots) == choice.tokens
+        assert all(slot.offers[0].text == slot.token for slot in told.slots)
+        assert any("labels" in context.name for context in told.slots[0].contexts)
+        with pytest.raises(NotFound, match="no round is known"):
+            await client.explain(name, "u2")
+
+
 async def test_one_round(client: GalloonClient, name: str):
     """An utterance gets a choice, its feedback a lesson, and feedback sent again gets the same lesson."""
     async with client.stream(name, create=BIGRAMS) as stream:

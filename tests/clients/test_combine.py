@@ -35,6 +35,8 @@ def test_tokens_with_their_reasons_for_programs_and_people(
     assert [offer["token"] for offer in offers] == ["cat", "Hat"]
     assert {"a", "c"} <= set(offers[0]["experts"])
     assert sum(offer["probability"] for offer in offers) == pytest.approx(1, abs=1e-5)
+    why = galloon("combine", *engines, "--server", daemon.address, "--explain", "--json")
+    assert json.loads(why.stdout.splitlines()[0])["slots"][1]["contexts"]
     people = galloon("combine", *engines, "--server", daemon.address, "--explain")
     assert "▸" in people.stdout
     assert "Hat" in people.stdout

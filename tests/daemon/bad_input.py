@@ -655,6 +655,30 @@ CALL_CASES = [
         "name: a learner called 'full' exists; delete it first",
     ),
     Case(
+        "ExplainUtterance of an unknown learner",
+        learners.ExplainUtteranceRequest(name="no", id="pending"),
+        NOT_FOUND,
+        "name: no learner",
+    ),
+    Case(
+        "ExplainUtterance of an unknown utterance",
+        learners.ExplainUtteranceRequest(name="full", id="never sent"),
+        NOT_FOUND,
+        "no round is known for utterance 'never sent'",
+    ),
+    Case(
+        "ExplainUtterance without an id",
+        learners.ExplainUtteranceRequest(name="full"),
+        NOT_FOUND,
+        "no round is known for utterance ''",
+    ),
+    Case(
+        "ExplainUtterance of too many slots at once",
+        learners.ExplainUtteranceRequest(name="full", id="pending", most_slots=65),
+        INVALID,
+        "most_slots: 65 is not from 1 to 64",
+    ),
+    Case(
         "WatchStatistics too often",
         learners.WatchStatisticsRequest(name="full", interval_s=0.001),
         INVALID,

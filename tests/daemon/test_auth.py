@@ -51,6 +51,7 @@ METHODS = {
     "ListLearners": learners_pb2.ListLearnersRequest(),
     "DeleteLearner": learners_pb2.DeleteLearnerRequest(name="alice/x"),
     "SnapshotLearner": learners_pb2.SnapshotLearnerRequest(name="alice/x"),
+    "ExplainUtterance": learners_pb2.ExplainUtteranceRequest(name="alice/x", id="u"),
     "ExportLearner": learners_pb2.ExportLearnerRequest(name="alice/x"),
     "WatchStatistics": learners_pb2.WatchStatisticsRequest(name="alice/x"),
     "ImportLearner": learners_pb2.ImportLearnerRequest(name="alice/x"),

@@ -250,3 +250,29 @@ def test_a_wrong_spec_names_its_field(wrong, says):
     values = {"experts": ["a", "b"], "algorithm": "expanded_hedge"} | wrong
     with pytest.raises(InvalidInput, match=says.replace(".", r"\.").replace("'", "'")):
         build(CombinerSpec.from_json(json.dumps(values)))
+
+
+@pytest.mark.parametrize("algorithm", ["expanded_hedge", "exp3_paths"])
+@pytest.mark.parametrize("automaton", [False, True])
+def test_a_forged_memory_is_not_explained(algorithm, automaton):
+    """Whatever the bytes say: an explanation or a sentence, and the state stays as it was."""
+    if automaton:
+        combiner = build(CombinerSpec(algorithm=algorithm, automaton=AUTOMATON))
+        decision = combiner.choose(NamedTokens({name: name.upper() for name in combiner.experts}), 0)
+    else:
+        combiner = build(_spec(algorithm))
+        decision = combiner.choose(_network(9)[0], 0)
+    before, random = combiner.digest(), np.random.default_rng(0)
+    assert len(combiner.explain(decision.memory, range(99))) == len(decision.tokens)
+    refused = 0
+    for _ in range(300):
+        forged = bytearray(decision.memory)
+        forged[int(random.integers(len(forged)))] ^= int(random.integers(1, 256))
+        try:
+            combiner.explain(bytes(forged), range(99))
+        except LearnerError:
+            refused += 1
+    assert refused > 0
+    with pytest.raises(LearnerError):
+        combiner.explain(b"", range(1))
+    assert combiner.digest() == before

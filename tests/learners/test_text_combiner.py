@@ -236,12 +236,23 @@ def test_every_token_is_explained():
     errors(made, 20, truth)
     utterance = next(iter(utterances(1, seed=7, labels={"domain": "sea"})))
     decision = made.choose(utterance, 20)
-    explained = made.explain(decision.memory)
-    assert [token.text for token in explained] == [token.text for token in decision.tokens]
-    for token in explained:
-        assert set(token.trust) == set(made.all_experts)
-        assert sum(token.trust.values()) == pytest.approx(1.0)
-        assert token.text in {offer.text for offer in token.scorer.offers}
+    before = made.digest()
+    explained = made.explain(decision.memory, range(4096))
+    assert len(explained) == len(decision.tokens) > 2
+    for slot, token in zip(explained, decision.tokens, strict=True):
+        assert set(slot.trust) == set(made.all_experts)
+        assert sum(slot.trust.values()) == pytest.approx(1.0)
+        (chosen,) = [offer for offer in slot.offers if offer.text == token.text]
+        assert chosen.probability == pytest.approx(token.probability)
+        assert sum(offer.probability for offer in slot.offers) == pytest.approx(1.0)
+        assert sum(context.weight for context in slot.contexts) == pytest.approx(1.0)
+        assert {"everything"} < {context.name for context in slot.contexts}
+        assert any("labels #" in context.name for context in slot.contexts)
+    contested = [slot for slot in explained if len(slot.offers) > 1]
+    assert all(offer.reasons for slot in contested for offer in slot.offers if "scorer" not in offer.experts)
+    assert made.explain(decision.memory, range(1, 3)) == explained[1:3]
+    assert made.explain(decision.memory, range(99, 120)) == ()
+    assert made.digest() == before
 
 
 def test_weights_are_shown_by_context():

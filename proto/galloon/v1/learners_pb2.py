@@ -22,11 +22,12 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from galloon.v1 import combine_pb2 as galloon_dot_v1_dot_combine__pb2
 from galloon.v1 import spec_pb2 as galloon_dot_v1_dot_spec__pb2
 from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19galloon/v1/learners.proto\x12\ngalloon.v1\x1a\x15galloon/v1/spec.proto\x1a\x1cgoogle/protobuf/struct.proto\"\xa1\x01\n\x07Learner\x12\x0c\n\x04name\x18\x01 \x01(\t\x12%\n\x04spec\x18\x02 \x01(\x0b\x32\x17.galloon.v1.LearnerSpec\x12\x0f\n\x07\x65xperts\x18\x03 \x03(\t\x12*\n\nstatistics\x18\x04 \x01(\x0b\x32\x16.galloon.v1.Statistics\x12\x0e\n\x06\x64igest\x18\x05 \x01(\t\x12\x14\n\x0cstate_digest\x18\x06 \x01(\t\"\x81\x05\n\nStatistics\x12\x16\n\x0erounds_started\x18\x01 \x01(\x04\x12\x0f\n\x07lessons\x18\x02 \x01(\x04\x12\x16\n\x0erounds_pending\x18\x03 \x01(\x04\x12\x16\n\x0erounds_expired\x18\x04 \x01(\x04\x12\x0c\n\x04gain\x18\x05 \x01(\x01\x12\x13\n\x06regret\x18\x06 \x01(\x01H\x00\x88\x01\x01\x12\x1c\n\x0fregret_estimate\x18\x07 \x01(\x01H\x01\x88\x01\x01\x12\x12\n\x05\x62ound\x18\x08 \x01(\x01H\x02\x88\x01\x01\x12\x15\n\rexpert_states\x18\t \x01(\x04\x12\x1a\n\x12\x65xpert_transitions\x18\n \x01(\x04\x12\x16\n\x0e\x63ontext_states\x18\x0b \x01(\x04\x12\x1b\n\x13\x63ontext_transitions\x18\x0c \x01(\x04\x12\x13\n\x0bstate_bytes\x18\r \x01(\x04\x12\x17\n\x0fjournal_entries\x18\x0e \x01(\x04\x12\x16\n\x0esnapshot_bytes\x18\x0f \x01(\x04\x12\x1b\n\x0esnapshot_age_s\x18\x10 \x01(\x01H\x03\x88\x01\x01\x12\x0f\n\x07streams\x18\x11 \x01(\r\x12&\n\x05\x65xtra\x18\x12 \x01(\x0b\x32\x17.google.protobuf.Struct\x12;\n\x0b\x65rror_rates\x18\x13 \x03(\x0b\x32&.galloon.v1.Statistics.ErrorRatesEntry\x1aH\n\x0f\x45rrorRatesEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12$\n\x05value\x18\x02 \x01(\x0b\x32\x15.galloon.v1.ErrorRate:\x02\x38\x01\x42\t\n\x07_regretB\x12\n\x10_regret_estimateB\x08\n\x06_boundB\x11\n\x0f_snapshot_age_s\"Q\n\tErrorRate\x12\x12\n\nword_edits\x18\x01 \x01(\x04\x12\r\n\x05words\x18\x02 \x01(\x04\x12\x12\n\nchar_edits\x18\x03 \x01(\x04\x12\r\n\x05\x63hars\x18\x04 \x01(\x04\"K\n\x14\x43reateLearnerRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12%\n\x04spec\x18\x02 \x01(\x0b\x32\x17.galloon.v1.LearnerSpec\"N\n\x15\x43reateLearnerResponse\x12$\n\x07learner\x18\x01 \x01(\x0b\x32\x13.galloon.v1.Learner\x12\x0f\n\x07\x63reated\x18\x02 \x01(\x08\"!\n\x11GetLearnerRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\":\n\x12GetLearnerResponse\x12$\n\x07learner\x18\x01 \x01(\x0b\x32\x13.galloon.v1.Learner\"L\n\x13ListLearnersRequest\x12\x11\n\tpage_size\x18\x01 \x01(\r\x12\x12\n\npage_token\x18\x02 \x01(\t\x12\x0e\n\x06prefix\x18\x03 \x01(\t\"V\n\x14ListLearnersResponse\x12%\n\x08learners\x18\x01 \x03(\x0b\x32\x13.galloon.v1.Learner\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"$\n\x14\x44\x65leteLearnerRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"\x17\n\x15\x44\x65leteLearnerResponse\"&\n\x16SnapshotLearnerRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"b\n\x17SnapshotLearnerResponse\x12\x16\n\x0esnapshot_bytes\x18\x01 \x01(\x04\x12\x1f\n\x17journal_entries_dropped\x18\x02 \x01(\x04\x12\x0e\n\x06\x64igest\x18\x03 \x01(\t\"$\n\x14\x45xportLearnerRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"&\n\x15\x45xportLearnerResponse\x12\r\n\x05\x63hunk\x18\x01 \x01(\x0c\"3\n\x14ImportLearnerRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05\x63hunk\x18\x02 \x01(\x0c\"=\n\x15ImportLearnerResponse\x12$\n\x07learner\x18\x01 \x01(\x0b\x32\x13.galloon.v1.Learner\":\n\x16WatchStatisticsRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x12\n\ninterval_s\x18\x02 \x01(\x01\"E\n\x17WatchStatisticsResponse\x12*\n\nstatistics\x18\x01 \x01(\x0b\x32\x16.galloon.v1.Statistics2\xc6\x05\n\x0eLearnerService\x12T\n\rCreateLearner\x12 .galloon.v1.CreateLearnerRequest\x1a!.galloon.v1.CreateLearnerResponse\x12K\n\nGetLearner\x12\x1d.galloon.v1.GetLearnerRequest\x1a\x1e.galloon.v1.GetLearnerResponse\x12Q\n\x0cListLearners\x12\x1f.galloon.v1.ListLearnersRequest\x1a .galloon.v1.ListLearnersResponse\x12T\n\rDeleteLearner\x12 .galloon.v1.DeleteLearnerRequest\x1a!.galloon.v1.DeleteLearnerResponse\x12Z\n\x0fSnapshotLearner\x12\".galloon.v1.SnapshotLearnerRequest\x1a#.galloon.v1.SnapshotLearnerResponse\x12V\n\rExportLearner\x12 .galloon.v1.ExportLearnerRequest\x1a!.galloon.v1.ExportLearnerResponse0\x01\x12V\n\rImportLearner\x12 .galloon.v1.ImportLearnerRequest\x1a!.galloon.v1.ImportLearnerResponse(\x01\x12\\\n\x0fWatchStatistics\x12\".galloon.v1.WatchStatisticsRequest\x1a#.galloon.v1.WatchStatisticsResponse0\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19galloon/v1/learners.proto\x12\ngalloon.v1\x1a\x18galloon/v1/combine.proto\x1a\x15galloon/v1/spec.proto\x1a\x1cgoogle/protobuf/struct.proto\"\xa1\x01\n\x07Learner\x12\x0c\n\x04name\x18\x01 \x01(\t\x12%\n\x04spec\x18\x02 \x01(\x0b\x32\x17.galloon.v1.LearnerSpec\x12\x0f\n\x07\x65xperts\x18\x03 \x03(\t\x12*\n\nstatistics\x18\x04 \x01(\x0b\x32\x16.galloon.v1.Statistics\x12\x0e\n\x06\x64igest\x18\x05 \x01(\t\x12\x14\n\x0cstate_digest\x18\x06 \x01(\t\"\x81\x05\n\nStatistics\x12\x16\n\x0erounds_started\x18\x01 \x01(\x04\x12\x0f\n\x07lessons\x18\x02 \x01(\x04\x12\x16\n\x0erounds_pending\x18\x03 \x01(\x04\x12\x16\n\x0erounds_expired\x18\x04 \x01(\x04\x12\x0c\n\x04gain\x18\x05 \x01(\x01\x12\x13\n\x06regret\x18\x06 \x01(\x01H\x00\x88\x01\x01\x12\x1c\n\x0fregret_estimate\x18\x07 \x01(\x01H\x01\x88\x01\x01\x12\x12\n\x05\x62ound\x18\x08 \x01(\x01H\x02\x88\x01\x01\x12\x15\n\rexpert_states\x18\t \x01(\x04\x12\x1a\n\x12\x65xpert_transitions\x18\n \x01(\x04\x12\x16\n\x0e\x63ontext_states\x18\x0b \x01(\x04\x12\x1b\n\x13\x63ontext_transitions\x18\x0c \x01(\x04\x12\x13\n\x0bstate_bytes\x18\r \x01(\x04\x12\x17\n\x0fjournal_entries\x18\x0e \x01(\x04\x12\x16\n\x0esnapshot_bytes\x18\x0f \x01(\x04\x12\x1b\n\x0esnapshot_age_s\x18\x10 \x01(\x01H\x03\x88\x01\x01\x12\x0f\n\x07streams\x18\x11 \x01(\r\x12&\n\x05\x65xtra\x18\x12 \x01(\x0b\x32\x17.google.protobuf.Struct\x12;\n\x0b\x65rror_rates\x18\x13 \x03(\x0b\x32&.galloon.v1.Statistics.ErrorRatesEntry\x1aH\n\x0f\x45rrorRatesEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12$\n\x05value\x18\x02 \x01(\x0b\x32\x15.galloon.v1.ErrorRate:\x02\x38\x01\x42\t\n\x07_regretB\x12\n\x10_regret_estimateB\x08\n\x06_boundB\x11\n\x0f_snapshot_age_s\"Q\n\tErrorRate\x12\x12\n\nword_edits\x18\x01 \x01(\x04\x12\r\n\x05words\x18\x02 \x01(\x04\x12\x12\n\nchar_edits\x18\x03 \x01(\x04\x12\r\n\x05\x63hars\x18\x04 \x01(\x04\"K\n\x14\x43reateLearnerRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12%\n\x04spec\x18\x02 \x01(\x0b\x32\x17.galloon.v1.LearnerSpec\"N\n\x15\x43reateLearnerResponse\x12$\n\x07learner\x18\x01 \x01(\x0b\x32\x13.galloon.v1.Learner\x12\x0f\n\x07\x63reated\x18\x02 \x01(\x08\"!\n\x11GetLearnerRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\":\n\x12GetLearnerResponse\x12$\n\x07learner\x18\x01 \x01(\x0b\x32\x13.galloon.v1.Learner\"L\n\x13ListLearnersRequest\x12\x11\n\tpage_size\x18\x01 \x01(\r\x12\x12\n\npage_token\x18\x02 \x01(\t\x12\x0e\n\x06prefix\x18\x03 \x01(\t\"V\n\x14ListLearnersResponse\x12%\n\x08learners\x18\x01 \x03(\x0b\x32\x13.galloon.v1.Learner\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"$\n\x14\x44\x65leteLearnerRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"\x17\n\x15\x44\x65leteLearnerResponse\"&\n\x16SnapshotLearnerRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"b\n\x17SnapshotLearnerResponse\x12\x16\n\x0esnapshot_bytes\x18\x01 \x01(\x04\x12\x1f\n\x17journal_entries_dropped\x18\x02 \x01(\x04\x12\x0e\n\x06\x64igest\x18\x03 \x01(\t\"$\n\x14\x45xportLearnerRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"&\n\x15\x45xportLearnerResponse\x12\r\n\x05\x63hunk\x18\x01 \x01(\x0c\"3\n\x14ImportLearnerRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05\x63hunk\x18\x02 \x01(\x0c\"=\n\x15ImportLearnerResponse\x12$\n\x07learner\x18\x01 \x01(\x0b\x32\x13.galloon.v1.Learner\"[\n\x17\x45xplainUtteranceRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\n\n\x02id\x18\x02 \x01(\t\x12\x12\n\nfirst_slot\x18\x03 \x01(\r\x12\x12\n\nmost_slots\x18\x04 \x01(\r\"\x94\x02\n\x18\x45xplainUtteranceResponse\x12\n\n\x02id\x18\x01 \x01(\t\x12\r\n\x05round\x18\x02 \x01(\x04\x12%\n\x05state\x18\x03 \x01(\x0e\x32\x16.galloon.v1.RoundState\x12\x0c\n\x04text\x18\x04 \x01(\t\x12\x12\n\nslot_count\x18\x05 \x01(\r\x12\x1c\n\x0flog_probability\x18\x06 \x01(\x01H\x00\x88\x01\x01\x12\x0f\n\x07lessons\x18\x07 \x01(\x04\x12\x15\n\rlessons_since\x18\x08 \x01(\x04\x12\x10\n\x08\x64\x65tailed\x18\t \x01(\x08\x12(\n\x05slots\x18\n \x03(\x0b\x32\x19.galloon.v1.ExplainedSlotB\x12\n\x10_log_probability\"\xa5\x02\n\rExplainedSlot\x12\x0c\n\x04slot\x18\x01 \x01(\r\x12\r\n\x05token\x18\x02 \x01(\t\x12\x0e\n\x06\x65xpert\x18\x03 \x01(\t\x12\x18\n\x0bprobability\x18\x04 \x01(\x01H\x00\x88\x01\x01\x12*\n\x06offers\x18\x05 \x03(\x0b\x32\x1a.galloon.v1.ExplainedOffer\x12\x33\n\x05trust\x18\x06 \x03(\x0b\x32$.galloon.v1.ExplainedSlot.TrustEntry\x12.\n\x08\x63ontexts\x18\x07 \x03(\x0b\x32\x1c.galloon.v1.ExplainedContext\x1a,\n\nTrustEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x01:\x02\x38\x01\x42\x0e\n\x0c_probability\"\xa6\x01\n\x0e\x45xplainedOffer\x12\r\n\x05token\x18\x01 \x01(\t\x12\x0f\n\x07\x65xperts\x18\x02 \x03(\t\x12\x18\n\x0bprobability\x18\x03 \x01(\x01H\x00\x88\x01\x01\x12\x12\n\x05score\x18\x04 \x01(\x01H\x01\x88\x01\x01\x12,\n\x07reasons\x18\x05 \x03(\x0b\x32\x1b.galloon.v1.ExplainedReasonB\x0e\n\x0c_probabilityB\x08\n\x06_score\"/\n\x0f\x45xplainedReason\x12\x0e\n\x06phrase\x18\x01 \x01(\t\x12\x0c\n\x04part\x18\x02 \x01(\x01\"0\n\x10\x45xplainedContext\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0e\n\x06weight\x18\x02 \x01(\x01\":\n\x16WatchStatisticsRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x12\n\ninterval_s\x18\x02 \x01(\x01\"E\n\x17WatchStatisticsResponse\x12*\n\nstatistics\x18\x01 \x01(\x0b\x32\x16.galloon.v1.Statistics2\xa5\x06\n\x0eLearnerService\x12T\n\rCreateLearner\x12 .galloon.v1.CreateLearnerRequest\x1a!.galloon.v1.CreateLearnerResponse\x12K\n\nGetLearner\x12\x1d.galloon.v1.GetLearnerRequest\x1a\x1e.galloon.v1.GetLearnerResponse\x12Q\n\x0cListLearners\x12\x1f.galloon.v1.ListLearnersRequest\x1a .galloon.v1.ListLearnersResponse\x12T\n\rDeleteLearner\x12 .galloon.v1.DeleteLearnerRequest\x1a!.galloon.v1.DeleteLearnerResponse\x12Z\n\x0fSnapshotLearner\x12\".galloon.v1.SnapshotLearnerRequest\x1a#.galloon.v1.SnapshotLearnerResponse\x12V\n\rExportLearner\x12 .galloon.v1.ExportLearnerRequest\x1a!.galloon.v1.ExportLearnerResponse0\x01\x12V\n\rImportLearner\x12 .galloon.v1.ImportLearnerRequest\x1a!.galloon.v1.ImportLearnerResponse(\x01\x12]\n\x10\x45xplainUtterance\x12#.galloon.v1.ExplainUtteranceRequest\x1a$.galloon.v1.ExplainUtteranceResponse\x12\\\n\x0fWatchStatistics\x12\".galloon.v1.WatchStatisticsRequest\x1a#.galloon.v1.WatchStatisticsResponse0\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -35,46 +36,62 @@ if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_STATISTICS_ERRORRATESENTRY']._loaded_options = None
   _globals['_STATISTICS_ERRORRATESENTRY']._serialized_options = b'8\001'
-  _globals['_LEARNER']._serialized_start=95
-  _globals['_LEARNER']._serialized_end=256
-  _globals['_STATISTICS']._serialized_start=259
-  _globals['_STATISTICS']._serialized_end=900
-  _globals['_STATISTICS_ERRORRATESENTRY']._serialized_start=768
-  _globals['_STATISTICS_ERRORRATESENTRY']._serialized_end=840
-  _globals['_ERRORRATE']._serialized_start=902
-  _globals['_ERRORRATE']._serialized_end=983
-  _globals['_CREATELEARNERREQUEST']._serialized_start=985
-  _globals['_CREATELEARNERREQUEST']._serialized_end=1060
-  _globals['_CREATELEARNERRESPONSE']._serialized_start=1062
-  _globals['_CREATELEARNERRESPONSE']._serialized_end=1140
-  _globals['_GETLEARNERREQUEST']._serialized_start=1142
-  _globals['_GETLEARNERREQUEST']._serialized_end=1175
-  _globals['_GETLEARNERRESPONSE']._serialized_start=1177
-  _globals['_GETLEARNERRESPONSE']._serialized_end=1235
-  _globals['_LISTLEARNERSREQUEST']._serialized_start=1237
-  _globals['_LISTLEARNERSREQUEST']._serialized_end=1313
-  _globals['_LISTLEARNERSRESPONSE']._serialized_start=1315
-  _globals['_LISTLEARNERSRESPONSE']._serialized_end=1401
-  _globals['_DELETELEARNERREQUEST']._serialized_start=1403
-  _globals['_DELETELEARNERREQUEST']._serialized_end=1439
-  _globals['_DELETELEARNERRESPONSE']._serialized_start=1441
-  _globals['_DELETELEARNERRESPONSE']._serialized_end=1464
-  _globals['_SNAPSHOTLEARNERREQUEST']._serialized_start=1466
-  _globals['_SNAPSHOTLEARNERREQUEST']._serialized_end=1504
-  _globals['_SNAPSHOTLEARNERRESPONSE']._serialized_start=1506
-  _globals['_SNAPSHOTLEARNERRESPONSE']._serialized_end=1604
-  _globals['_EXPORTLEARNERREQUEST']._serialized_start=1606
-  _globals['_EXPORTLEARNERREQUEST']._serialized_end=1642
-  _globals['_EXPORTLEARNERRESPONSE']._serialized_start=1644
-  _globals['_EXPORTLEARNERRESPONSE']._serialized_end=1682
-  _globals['_IMPORTLEARNERREQUEST']._serialized_start=1684
-  _globals['_IMPORTLEARNERREQUEST']._serialized_end=1735
-  _globals['_IMPORTLEARNERRESPONSE']._serialized_start=1737
-  _globals['_IMPORTLEARNERRESPONSE']._serialized_end=1798
-  _globals['_WATCHSTATISTICSREQUEST']._serialized_start=1800
-  _globals['_WATCHSTATISTICSREQUEST']._serialized_end=1858
-  _globals['_WATCHSTATISTICSRESPONSE']._serialized_start=1860
-  _globals['_WATCHSTATISTICSRESPONSE']._serialized_end=1929
-  _globals['_LEARNERSERVICE']._serialized_start=1932
-  _globals['_LEARNERSERVICE']._serialized_end=2642
+  _globals['_EXPLAINEDSLOT_TRUSTENTRY']._loaded_options = None
+  _globals['_EXPLAINEDSLOT_TRUSTENTRY']._serialized_options = b'8\001'
+  _globals['_LEARNER']._serialized_start=121
+  _globals['_LEARNER']._serialized_end=282
+  _globals['_STATISTICS']._serialized_start=285
+  _globals['_STATISTICS']._serialized_end=926
+  _globals['_STATISTICS_ERRORRATESENTRY']._serialized_start=794
+  _globals['_STATISTICS_ERRORRATESENTRY']._serialized_end=866
+  _globals['_ERRORRATE']._serialized_start=928
+  _globals['_ERRORRATE']._serialized_end=1009
+  _globals['_CREATELEARNERREQUEST']._serialized_start=1011
+  _globals['_CREATELEARNERREQUEST']._serialized_end=1086
+  _globals['_CREATELEARNERRESPONSE']._serialized_start=1088
+  _globals['_CREATELEARNERRESPONSE']._serialized_end=1166
+  _globals['_GETLEARNERREQUEST']._serialized_start=1168
+  _globals['_GETLEARNERREQUEST']._serialized_end=1201
+  _globals['_GETLEARNERRESPONSE']._serialized_start=1203
+  _globals['_GETLEARNERRESPONSE']._serialized_end=1261
+  _globals['_LISTLEARNERSREQUEST']._serialized_start=1263
+  _globals['_LISTLEARNERSREQUEST']._serialized_end=1339
+  _globals['_LISTLEARNERSRESPONSE']._serialized_start=1341
+  _globals['_LISTLEARNERSRESPONSE']._serialized_end=1427
+  _globals['_DELETELEARNERREQUEST']._serialized_start=1429
+  _globals['_DELETELEARNERREQUEST']._serialized_end=1465
+  _globals['_DELETELEARNERRESPONSE']._serialized_start=1467
+  _globals['_DELETELEARNERRESPONSE']._serialized_end=1490
+  _globals['_SNAPSHOTLEARNERREQUEST']._serialized_start=1492
+  _globals['_SNAPSHOTLEARNERREQUEST']._serialized_end=1530
+  _globals['_SNAPSHOTLEARNERRESPONSE']._serialized_start=1532
+  _globals['_SNAPSHOTLEARNERRESPONSE']._serialized_end=1630
+  _globals['_EXPORTLEARNERREQUEST']._serialized_start=1632
+  _globals['_EXPORTLEARNERREQUEST']._serialized_end=1668
+  _globals['_EXPORTLEARNERRESPONSE']._serialized_start=1670
+  _globals['_EXPORTLEARNERRESPONSE']._serialized_end=1708
+  _globals['_IMPORTLEARNERREQUEST']._serialized_start=1710
+  _globals['_IMPORTLEARNERREQUEST']._serialized_end=1761
+  _globals['_IMPORTLEARNERRESPONSE']._serialized_start=1763
+  _globals['_IMPORTLEARNERRESPONSE']._serialized_end=1824
+  _globals['_EXPLAINUTTERANCEREQUEST']._serialized_start=1826
+  _globals['_EXPLAINUTTERANCEREQUEST']._serialized_end=1917
+  _globals['_EXPLAINUTTERANCERESPONSE']._serialized_start=1920
+  _globals['_EXPLAINUTTERANCERESPONSE']._serialized_end=2196
+  _globals['_EXPLAINEDSLOT']._serialized_start=2199
+  _globals['_EXPLAINEDSLOT']._serialized_end=2492
+  _globals['_EXPLAINEDSLOT_TRUSTENTRY']._serialized_start=2432
+  _globals['_EXPLAINEDSLOT_TRUSTENTRY']._serialized_end=2476
+  _globals['_EXPLAINEDOFFER']._serialized_start=2495
+  _globals['_EXPLAINEDOFFER']._serialized_end=2661
+  _globals['_EXPLAINEDREASON']._serialized_start=2663
+  _globals['_EXPLAINEDREASON']._serialized_end=2710
+  _globals['_EXPLAINEDCONTEXT']._serialized_start=2712
+  _globals['_EXPLAINEDCONTEXT']._serialized_end=2760
+  _globals['_WATCHSTATISTICSREQUEST']._serialized_start=2762
+  _globals['_WATCHSTATISTICSREQUEST']._serialized_end=2820
+  _globals['_WATCHSTATISTICSRESPONSE']._serialized_start=2822
+  _globals['_WATCHSTATISTICSRESPONSE']._serialized_end=2891
+  _globals['_LEARNERSERVICE']._serialized_start=2894
+  _globals['_LEARNERSERVICE']._serialized_end=3699
 # @@protoc_insertion_point(module_scope)

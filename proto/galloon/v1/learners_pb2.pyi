@@ -4,6 +4,7 @@ isort:skip_file
 The learners of a daemon: create, look at, delete, snapshot, export, import, watch."""
 
 from collections import abc as _abc
+from galloon.v1 import combine_pb2 as _combine_pb2
 from galloon.v1 import spec_pb2 as _spec_pb2
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
@@ -584,6 +585,283 @@ class ImportLearnerResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ImportLearnerResponse: _TypeAlias = ImportLearnerResponse  # noqa: Y015
+
+@_typing.final
+class ExplainUtteranceRequest(_message.Message):
+    """Asks why the tokens of one utterance were chosen."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    ID_FIELD_NUMBER: _builtins.int
+    FIRST_SLOT_FIELD_NUMBER: _builtins.int
+    MOST_SLOTS_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    """The learner's name."""
+    id: _builtins.str
+    """The utterance's id."""
+    first_slot: _builtins.int
+    """The first slot to explain, from 0 (default)."""
+    most_slots: _builtins.int
+    """At most this many slots, 1 to 64. Default 64: ask again for what follows."""
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        id: _builtins.str = ...,
+        first_slot: _builtins.int = ...,
+        most_slots: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["first_slot", b"first_slot", "id", b"id", "most_slots", b"most_slots", "name", b"name"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ExplainUtteranceRequest: _TypeAlias = ExplainUtteranceRequest  # noqa: Y015
+
+@_typing.final
+class ExplainUtteranceResponse(_message.Message):
+    """Why tokens were chosen. The answer is told as it was given. The offers of a round that waits for feedback are
+    known, and so are those of the last few that do not (`detailed`); of older ones the answer alone is remembered.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ID_FIELD_NUMBER: _builtins.int
+    ROUND_FIELD_NUMBER: _builtins.int
+    STATE_FIELD_NUMBER: _builtins.int
+    TEXT_FIELD_NUMBER: _builtins.int
+    SLOT_COUNT_FIELD_NUMBER: _builtins.int
+    LOG_PROBABILITY_FIELD_NUMBER: _builtins.int
+    LESSONS_FIELD_NUMBER: _builtins.int
+    LESSONS_SINCE_FIELD_NUMBER: _builtins.int
+    DETAILED_FIELD_NUMBER: _builtins.int
+    SLOTS_FIELD_NUMBER: _builtins.int
+    id: _builtins.str
+    """The utterance's id."""
+    round: _builtins.int
+    """Number of the round, from 0."""
+    state: _combine_pb2.RoundState.ValueType
+    """What became of it."""
+    text: _builtins.str
+    """The whole text that was shown."""
+    slot_count: _builtins.int
+    """Slots of the whole utterance."""
+    log_probability: _builtins.float
+    """Natural log of the probability of the whole path; 0 where the decision was not drawn, absent where the learner
+    cannot tell.
+    """
+    lessons: _builtins.int
+    """Lessons that the learner had taken in when it chose."""
+    lessons_since: _builtins.int
+    """Lessons that it has taken in since: what is told as it is now has moved by so many."""
+    detailed: _builtins.bool
+    """Whether offers, trust and contexts are known."""
+    @_builtins.property
+    def slots(self) -> _containers.RepeatedCompositeFieldContainer[Global___ExplainedSlot]:
+        """The slots that were asked for, in order."""
+
+    def __init__(
+        self,
+        *,
+        id: _builtins.str = ...,
+        round: _builtins.int = ...,
+        state: _combine_pb2.RoundState.ValueType = ...,
+        text: _builtins.str = ...,
+        slot_count: _builtins.int = ...,
+        log_probability: _builtins.float | None = ...,
+        lessons: _builtins.int = ...,
+        lessons_since: _builtins.int = ...,
+        detailed: _builtins.bool = ...,
+        slots: _abc.Iterable[Global___ExplainedSlot] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_log_probability", b"_log_probability", "log_probability", b"log_probability"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_log_probability", b"_log_probability", "detailed", b"detailed", "id", b"id", "lessons", b"lessons", "lessons_since", b"lessons_since", "log_probability", b"log_probability", "round", b"round", "slot_count", b"slot_count", "slots", b"slots", "state", b"state", "text", b"text"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__log_probability: _TypeAlias = _typing.Literal["log_probability"]  # noqa: Y015
+    _WhichOneofArgType__log_probability: _TypeAlias = _typing.Literal["_log_probability", b"_log_probability"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__log_probability) -> _WhichOneofReturnType__log_probability | None: ...
+
+Global___ExplainUtteranceResponse: _TypeAlias = ExplainUtteranceResponse  # noqa: Y015
+
+@_typing.final
+class ExplainedSlot(_message.Message):
+    """One slot, or one step along the path of an explicit automaton."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    @_typing.final
+    class TrustEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        value: _builtins.float
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _builtins.float = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    SLOT_FIELD_NUMBER: _builtins.int
+    TOKEN_FIELD_NUMBER: _builtins.int
+    EXPERT_FIELD_NUMBER: _builtins.int
+    PROBABILITY_FIELD_NUMBER: _builtins.int
+    OFFERS_FIELD_NUMBER: _builtins.int
+    TRUST_FIELD_NUMBER: _builtins.int
+    CONTEXTS_FIELD_NUMBER: _builtins.int
+    slot: _builtins.int
+    """Its number, from 0."""
+    token: _builtins.str
+    """The chosen token; the empty string is null."""
+    expert: _builtins.str
+    """The expert (or transition) that it came from."""
+    probability: _builtins.float
+    """Probability of the token when it was chosen, 0 to 1; absent where the learner cannot tell."""
+    @_builtins.property
+    def offers(self) -> _containers.RepeatedCompositeFieldContainer[Global___ExplainedOffer]:
+        """What was on offer, the chosen token included, the most probable first."""
+
+    @_builtins.property
+    def trust(self) -> _containers.ScalarMap[_builtins.str, _builtins.float]:
+        """Probability of each expert (or transition) here: the tied learner's as it was at the choice, others' as it is
+        now. Empty where the learner cannot tell.
+        """
+
+    @_builtins.property
+    def contexts(self) -> _containers.RepeatedCompositeFieldContainer[Global___ExplainedContext]:
+        """What the learner looked at, the heaviest first: contexts of the slot, its place in a window, or a state."""
+
+    def __init__(
+        self,
+        *,
+        slot: _builtins.int = ...,
+        token: _builtins.str = ...,
+        expert: _builtins.str = ...,
+        probability: _builtins.float | None = ...,
+        offers: _abc.Iterable[Global___ExplainedOffer] | None = ...,
+        trust: _abc.Mapping[_builtins.str, _builtins.float] | None = ...,
+        contexts: _abc.Iterable[Global___ExplainedContext] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_probability", b"_probability", "probability", b"probability"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_probability", b"_probability", "contexts", b"contexts", "expert", b"expert", "offers", b"offers", "probability", b"probability", "slot", b"slot", "token", b"token", "trust", b"trust"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__probability: _TypeAlias = _typing.Literal["probability"]  # noqa: Y015
+    _WhichOneofArgType__probability: _TypeAlias = _typing.Literal["_probability", b"_probability"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__probability) -> _WhichOneofReturnType__probability | None: ...
+
+Global___ExplainedSlot: _TypeAlias = ExplainedSlot  # noqa: Y015
+
+@_typing.final
+class ExplainedOffer(_message.Message):
+    """A token on offer."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOKEN_FIELD_NUMBER: _builtins.int
+    EXPERTS_FIELD_NUMBER: _builtins.int
+    PROBABILITY_FIELD_NUMBER: _builtins.int
+    SCORE_FIELD_NUMBER: _builtins.int
+    REASONS_FIELD_NUMBER: _builtins.int
+    token: _builtins.str
+    """The token; the empty string is null."""
+    probability: _builtins.float
+    """Sum of `ExplainedSlot.trust` over its experts; absent where the learner cannot tell."""
+    score: _builtins.float
+    """The learned scorer's score as it is now, natural log of odds; absent for learners without a scorer."""
+    @_builtins.property
+    def experts(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Who offered it, derived experts included."""
+
+    @_builtins.property
+    def reasons(self) -> _containers.RepeatedCompositeFieldContainer[Global___ExplainedReason]:
+        """What makes up the score, the strongest first, 8 at most."""
+
+    def __init__(
+        self,
+        *,
+        token: _builtins.str = ...,
+        experts: _abc.Iterable[_builtins.str] | None = ...,
+        probability: _builtins.float | None = ...,
+        score: _builtins.float | None = ...,
+        reasons: _abc.Iterable[Global___ExplainedReason] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_probability", b"_probability", "_score", b"_score", "probability", b"probability", "score", b"score"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_probability", b"_probability", "_score", b"_score", "experts", b"experts", "probability", b"probability", "reasons", b"reasons", "score", b"score", "token", b"token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__probability: _TypeAlias = _typing.Literal["probability"]  # noqa: Y015
+    _WhichOneofArgType__probability: _TypeAlias = _typing.Literal["_probability", b"_probability"]  # noqa: Y015
+    _WhichOneofReturnType__score: _TypeAlias = _typing.Literal["score"]  # noqa: Y015
+    _WhichOneofArgType__score: _TypeAlias = _typing.Literal["_score", b"_score"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__probability) -> _WhichOneofReturnType__probability | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__score) -> _WhichOneofReturnType__score | None: ...
+
+Global___ExplainedOffer: _TypeAlias = ExplainedOffer  # noqa: Y015
+
+@_typing.final
+class ExplainedReason(_message.Message):
+    """One feature of an offer."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PHRASE_FIELD_NUMBER: _builtins.int
+    PART_FIELD_NUMBER: _builtins.int
+    phrase: _builtins.str
+    """The feature in words."""
+    part: _builtins.float
+    """What it adds to the score."""
+    def __init__(
+        self,
+        *,
+        phrase: _builtins.str = ...,
+        part: _builtins.float = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["part", b"part", "phrase", b"phrase"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ExplainedReason: _TypeAlias = ExplainedReason  # noqa: Y015
+
+@_typing.final
+class ExplainedContext(_message.Message):
+    """Something that the learner looked at in a slot."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    WEIGHT_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    """In words."""
+    weight: _builtins.float
+    """Its share in the decision as it is now, 0 to 1; the shares of a slot sum to 1."""
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        weight: _builtins.float = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name", "weight", b"weight"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ExplainedContext: _TypeAlias = ExplainedContext  # noqa: Y015
 
 @_typing.final
 class WatchStatisticsRequest(_message.Message):

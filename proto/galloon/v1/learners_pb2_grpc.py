@@ -71,6 +71,11 @@ class LearnerServiceStub:
                 request_serializer=galloon_dot_v1_dot_learners__pb2.ImportLearnerRequest.SerializeToString,
                 response_deserializer=galloon_dot_v1_dot_learners__pb2.ImportLearnerResponse.FromString,
                 _registered_method=True)
+        self.ExplainUtterance = channel.unary_unary(
+                '/galloon.v1.LearnerService/ExplainUtterance',
+                request_serializer=galloon_dot_v1_dot_learners__pb2.ExplainUtteranceRequest.SerializeToString,
+                response_deserializer=galloon_dot_v1_dot_learners__pb2.ExplainUtteranceResponse.FromString,
+                _registered_method=True)
         self.WatchStatistics = channel.unary_stream(
                 '/galloon.v1.LearnerService/WatchStatistics',
                 request_serializer=galloon_dot_v1_dot_learners__pb2.WatchStatisticsRequest.SerializeToString,
@@ -133,6 +138,14 @@ class LearnerServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ExplainUtterance(self, request, context):
+        """Says why the tokens of one utterance were chosen; changes nothing. NOT_FOUND for an utterance that is not known
+        or forgotten.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def WatchStatistics(self, request, context):
         """Sends a learner's statistics at once and then at the interval, until the client ends the call.
         """
@@ -177,6 +190,11 @@ def add_LearnerServiceServicer_to_server(servicer, server):
                     servicer.ImportLearner,
                     request_deserializer=galloon_dot_v1_dot_learners__pb2.ImportLearnerRequest.FromString,
                     response_serializer=galloon_dot_v1_dot_learners__pb2.ImportLearnerResponse.SerializeToString,
+            ),
+            'ExplainUtterance': grpc.unary_unary_rpc_method_handler(
+                    servicer.ExplainUtterance,
+                    request_deserializer=galloon_dot_v1_dot_learners__pb2.ExplainUtteranceRequest.FromString,
+                    response_serializer=galloon_dot_v1_dot_learners__pb2.ExplainUtteranceResponse.SerializeToString,
             ),
             'WatchStatistics': grpc.unary_stream_rpc_method_handler(
                     servicer.WatchStatistics,
@@ -375,6 +393,33 @@ class LearnerService:
             '/galloon.v1.LearnerService/ImportLearner',
             galloon_dot_v1_dot_learners__pb2.ImportLearnerRequest.SerializeToString,
             galloon_dot_v1_dot_learners__pb2.ImportLearnerResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ExplainUtterance(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/galloon.v1.LearnerService/ExplainUtterance',
+            galloon_dot_v1_dot_learners__pb2.ExplainUtteranceRequest.SerializeToString,
+            galloon_dot_v1_dot_learners__pb2.ExplainUtteranceResponse.FromString,
             options,
             channel_credentials,
             insecure,

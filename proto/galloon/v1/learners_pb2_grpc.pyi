@@ -51,6 +51,10 @@ class LearnerServiceStub:
     """The whole learner as bytes (spec, state, pending rounds), in chunks of at most 256 KiB."""
     ImportLearner: _grpc.StreamUnaryMultiCallable[_learners_pb2.ImportLearnerRequest, _learners_pb2.ImportLearnerResponse]
     """Makes a learner from exported bytes: a first message with the name, then chunks. Durable when answered."""
+    ExplainUtterance: _grpc.UnaryUnaryMultiCallable[_learners_pb2.ExplainUtteranceRequest, _learners_pb2.ExplainUtteranceResponse]
+    """Says why the tokens of one utterance were chosen; changes nothing. NOT_FOUND for an utterance that is not known
+    or forgotten.
+    """
     WatchStatistics: _grpc.UnaryStreamMultiCallable[_learners_pb2.WatchStatisticsRequest, _learners_pb2.WatchStatisticsResponse]
     """Sends a learner's statistics at once and then at the interval, until the client ends the call."""
 
@@ -77,6 +81,10 @@ class LearnerServiceAsyncStub(LearnerServiceStub):
     """The whole learner as bytes (spec, state, pending rounds), in chunks of at most 256 KiB."""
     ImportLearner: _aio.StreamUnaryMultiCallable[_learners_pb2.ImportLearnerRequest, _learners_pb2.ImportLearnerResponse]  # type: ignore[assignment]
     """Makes a learner from exported bytes: a first message with the name, then chunks. Durable when answered."""
+    ExplainUtterance: _aio.UnaryUnaryMultiCallable[_learners_pb2.ExplainUtteranceRequest, _learners_pb2.ExplainUtteranceResponse]  # type: ignore[assignment]
+    """Says why the tokens of one utterance were chosen; changes nothing. NOT_FOUND for an utterance that is not known
+    or forgotten.
+    """
     WatchStatistics: _aio.UnaryStreamMultiCallable[_learners_pb2.WatchStatisticsRequest, _learners_pb2.WatchStatisticsResponse]  # type: ignore[assignment]
     """Sends a learner's statistics at once and then at the interval, until the client ends the call."""
 
@@ -142,6 +150,16 @@ class LearnerServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_learners_pb2.ImportLearnerResponse, _abc.Awaitable[_learners_pb2.ImportLearnerResponse]]:
         """Makes a learner from exported bytes: a first message with the name, then chunks. Durable when answered."""
+
+    @_abc_1.abstractmethod
+    def ExplainUtterance(
+        self,
+        request: _learners_pb2.ExplainUtteranceRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_learners_pb2.ExplainUtteranceResponse, _abc.Awaitable[_learners_pb2.ExplainUtteranceResponse]]:
+        """Says why the tokens of one utterance were chosen; changes nothing. NOT_FOUND for an utterance that is not known
+        or forgotten.
+        """
 
     @_abc_1.abstractmethod
     def WatchStatistics(

@@ -127,6 +127,9 @@ def test_why_each_token_was_chosen(daemon: Daemon, tmp_path: Path):
     assert {offer["token"] for offer in slots[1]["offers"]} == {"cat", "hat"}
     people = galloon("replay", file, "--server", daemon.address, "--explain", "u2")
     assert "after 2 lessons" in people.stdout
+    assert "looking at" in people.stdout
+    assert slots[1]["offers"][0]["reasons"]
+    assert set(slots[1]["trust"]) >= {"a", "b", "c", "scorer"}
     assert "all agree" in people.stdout
 
 

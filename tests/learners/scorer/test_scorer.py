@@ -243,7 +243,8 @@ def test_explanation_adds_up_and_speaks():
     network = network_of([("cat", "c4t", ""), ("no", "no", "no")])
     for _ in range(5):
         scorer.learn_truth(network, {"domain": "fax"}, target_of(network, ["cat", "no"]))
-    slot = scorer.explain(network, {"domain": "fax"}, 0)
+    slot, agreed = scorer.explain(network, {"domain": "fax"}, range(2))
+    assert [(offer.text, offer.reasons) for offer in agreed.offers] == [("no", ())]
     best = slot.offers[0]
     assert best.text == "cat"
     assert best.experts == ("a",)
