@@ -8,8 +8,11 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from galloon.daemon.offers import offered
-from galloon.learners.alignment import Unit, majority_vote, slot_text, with_expert
+from galloon.learners.alignment import Unit, majority_vote, slot_text
 from galloon.learners.combiner import (
     Decision,
     Feedback,
@@ -86,23 +89,25 @@ class Scoreboard:
             case NamedTokens():
                 engines, derived = {}, {}  # transitions, not experts
             case SlotNetwork():
-                engines, derived = self._columns(observation), self._derived_texts(decision)
+                engines, derived = self._columns(observation), self._derived_texts(decision, observation)
             case _:
                 engines = {output.name: output.text for output in observation.outputs}
-                derived = self._derived_texts(decision)
+                derived = self._derived_texts(decision, None)
         return {**engines, **derived, COMBINED: decision.text}
 
-    def _derived_texts(self, decision: Decision) -> dict[str, str]:
-        derived = self._columns(offered(decision.tokens, self._derived))
+    def _derived_texts(self, decision: Decision, slots: SlotNetwork | None) -> dict[str, str]:
+        """What derived experts said, and the vote. Slots that the engines did not come in are read back."""
+        derived = self._columns(offered(decision.tokens, self._derived)) if self._derived else {}
         if VOTE not in (*self._engines, *self._derived):
-            engines = offered(decision.tokens, self._engines)
-            voted = with_expert(engines, VOTE, majority_vote(engines).tokens)
-            derived[VOTE] = self._columns(voted)[VOTE]
+            engines = offered(decision.tokens, self._engines) if slots is None else slots
+            derived[VOTE] = self._spelled(engines.vocabulary, majority_vote(engines).tokens)
         return derived
 
     def _columns(self, network: SlotNetwork) -> dict[str, str]:
-        words = network.vocabulary
         return {
-            name: slot_text([words[token] for token in column], self._unit)
-            for name, column in zip(network.experts, network.tokens.T.tolist(), strict=True)
+            name: self._spelled(network.vocabulary, column)
+            for name, column in zip(network.experts, network.tokens.T, strict=True)
         }
+
+    def _spelled(self, vocabulary: tuple[str, ...], tokens: NDArray[np.int32]) -> str:
+        return slot_text([vocabulary[token] for token in tokens.tolist()], self._unit)

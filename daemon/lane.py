@@ -41,9 +41,16 @@ class Lane:
         return len(self._waiting)
 
     def enter(self, kind: Kind, work: Callable[[], Any], done: Done) -> None:
-        """Queue work; called on the event loop."""
-        self._waiting.append((kind, work, done))
-        if not self._busy:
+        """Queue work, or do it at once where it is light and nothing waits; called on the event loop."""
+        if self._busy or self._is_heavy(kind):
+            self._waiting.append((kind, work, done))
+            if not self._busy:
+                self._go_on()
+            return
+        self._busy = True
+        self._do(kind, work, done)
+        self._busy = False
+        if self._waiting:  # what was done may have led to more
             self._go_on()
 
     async def run(self, kind: Kind, work: Callable[[], T]) -> T:
@@ -61,12 +68,18 @@ class Lane:
                 self._loop.call_soon(self._go_on)
                 return
             kind, work, done = self._waiting.popleft()
-            if self._seconds.get(kind, HEAVY_UNTIL_MEASURED) > self._inline_s:
+            if self._is_heavy(kind):
                 self._pool.submit(self._in_thread, kind, work, done)
                 return
-            self._done_inline += 1
-            done(*(_outcome(work) if self._done_inline % MEASURED_EVERY else self._timed(kind, work)))
+            self._do(kind, work, done)
         self._busy = False
+
+    def _is_heavy(self, kind: Kind) -> bool:
+        return self._seconds.get(kind, HEAVY_UNTIL_MEASURED) > self._inline_s
+
+    def _do(self, kind: Kind, work: Callable[[], Any], done: Done) -> None:
+        self._done_inline += 1
+        done(*(_outcome(work) if self._done_inline % MEASURED_EVERY else self._timed(kind, work)))
 
     def _in_thread(self, kind: Kind, work: Callable[[], Any], done: Done) -> None:
         result, error = self._timed(kind, work)

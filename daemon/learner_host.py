@@ -16,7 +16,13 @@ import numpy as np
 from galloon.daemon.codec import answers
 from galloon.daemon.codec.explanation import Explained
 from galloon.daemon.codec.feedback import check_feedback, feedback_from_wire
-from galloon.daemon.codec.utterance import fingerprint, observation_from_wire, observation_size
+from galloon.daemon.codec.utterance import (
+    canonical,
+    fingerprint,
+    fingerprint_of,
+    observation_from_wire,
+    observation_size,
+)
 from galloon.daemon.error_rates import Scoreboard
 from galloon.daemon.errors import Internal, StoreDamaged, StoreError, Unavailable, UnknownLearner
 from galloon.daemon.events import Chose, Event, Expired, Taught
@@ -177,7 +183,8 @@ class LearnerHost:
     def _teach(self, message: wire.Feedback, reply: Reply) -> bytes | None:
         """The answer, where it is known already; else None, and `reply` hears of it when it is learned."""
         self._check_usable()
-        mark = fingerprint(message)
+        data = canonical(message)
+        mark = fingerprint_of(data)
         found = self.rounds.question(message.id, mark)
         if isinstance(found, bytes):
             return answers.repeated(found)
@@ -188,7 +195,7 @@ class LearnerHost:
         self._check_room()
         found.feedback = mark
         self._replies[message.id] = [reply]
-        event = Taught(message.id, mark, message.SerializeToString(deterministic=True))
+        event = Taught(message.id, mark, data)
         self._append(event, partial(self._written, event))
         return None
 

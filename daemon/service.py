@@ -8,7 +8,7 @@ An error about one request is a `problem` in the stream. The reader pauses while
 import asyncio
 from collections import deque
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 from uuid import uuid4
 
 import grpc
@@ -181,27 +181,24 @@ class Stream:
         """Hand a request to whom it concerns; nothing that it does can end the stream."""
         size, message = incoming
         request = _Request(self, message)
+        about = request.about
         try:
             self._service.ledger.hold(self.principal.name, size)
             request.size = size
             self._held += size
             check(self._service.limits, "message_bytes", size)
-            await self._dispatch(message, request)
+            if message is None:
+                _refuse_unreadable()
+            elif about == wire.REQUEST_KIND_UTTERANCE:
+                self._opened().choose(message.utterance, self._alternatives, request)
+            elif about == wire.REQUEST_KIND_FEEDBACK:
+                self._opened().teach(message.feedback, request)
+            elif about == wire.REQUEST_KIND_OPEN:
+                request(await self._open(message.open), None)
+            else:
+                _refuse_unreadable()
         except Exception as error:  # noqa: BLE001  # becomes the answer
             request(None, error)
-
-    async def _dispatch(self, message: wire.CombineRequest | None, request: "_Request") -> None:
-        if message is None:
-            raise _unreadable()
-        match request.about:
-            case wire.REQUEST_KIND_UTTERANCE:
-                self._opened().choose(message.utterance, self._alternatives, request)
-            case wire.REQUEST_KIND_FEEDBACK:
-                self._opened().teach(message.feedback, request)
-            case wire.REQUEST_KIND_OPEN:
-                request(await self._open(message.open), None)
-            case _:
-                raise _unreadable()
 
     def _opened(self) -> LearnerHost:
         if self.host is None:
@@ -301,11 +298,13 @@ class _Request:
         self.about: wire.RequestKind.ValueType = wire.REQUEST_KIND_UNSPECIFIED
         self.id, self.kind = "", None
         if message is not None:
-            self.about = KINDS.get(message.WhichOneof("request") or "", self.about)
-            if self.about == wire.REQUEST_KIND_UTTERANCE:
+            about = message.WhichOneof("request")
+            self.about = KINDS.get(about or "", self.about)
+            if about == "utterance":
                 self.id = message.utterance.id[:ID_BYTES]
-            elif self.about == wire.REQUEST_KIND_FEEDBACK:
-                self.id, self.kind = message.feedback.id[:ID_BYTES], message.feedback.WhichOneof("feedback")
+            elif about == "feedback":
+                feedback = message.feedback
+                self.id, self.kind = feedback.id[:ID_BYTES], feedback.WhichOneof("feedback")
 
     def __call__(self, answer: bytes | None, error: Exception | None) -> None:
         if error is None:
@@ -319,5 +318,5 @@ class _Request:
         self.stream.answer(self, answer, error)
 
 
-def _unreadable() -> Invalid:
-    return Invalid("request: not a readable CombineRequest with open, utterance or feedback", "request")
+def _refuse_unreadable() -> NoReturn:
+    raise Invalid("request: not a readable CombineRequest with open, utterance or feedback", "request")

@@ -52,7 +52,7 @@ class AutomatonCombiner:
         if not isinstance(observation, NamedTokens):
             raise InvalidInput("this learner has an automaton of its own: send tokens by transition name")
         outputs = self._outputs(observation)
-        (choice,) = self.game.choose(round_number)
+        choice = self.game.choose(round_number)
         tokens = tuple(
             ChosenToken(outputs[edge], self.automaton.names[edge], float("nan"))
             for edge in choice.path.tolist()

@@ -25,6 +25,7 @@ from galloon.learners.path_learner import GAIN_SLACK, STATE_VERSION, check_bound
 from galloon.learners.protocol import (
     BanditFeedback,
     Choice,
+    Choices,
     Feedback,
     FloatArray,
     IntArray,
@@ -86,8 +87,8 @@ class Exp3Paths:
         numbers = uniforms(self.seed, round_number, self.graph.longest_path)
         return self._choice(trie.sample(*self._tree, self._tails, *self._ways, numbers))
 
-    def choose_many(self, first_round: int, count: int) -> list[Choice]:
-        return [self.choose(number) for number in range(first_round, first_round + count)]
+    def choose_many(self, first_round: int, count: int) -> Choices:
+        return Choices.of([self.choose(number) for number in range(first_round, first_round + count)])
 
     def choose_best(self) -> Choice:
         return self._choice(self._lightest())

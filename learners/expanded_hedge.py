@@ -11,7 +11,7 @@ from galloon.learners.automata.context import ContextAutomaton, Pushed
 from galloon.learners.automata.ensemble_context import EnsembleContext
 from galloon.learners.kernels import windows
 from galloon.learners.path_learner import Gains, PathLearner, check_bound
-from galloon.learners.protocol import Choice, FloatArray, IntArray, Memory, Setting
+from galloon.learners.protocol import Choices, FloatArray, IntArray, Memories, Setting
 from galloon.learners.tuning import Rate
 
 
@@ -36,7 +36,7 @@ class ExpandedHedge(PathLearner):
         super().__init__(context, edge_bound, rate, seed)
         self._pushed: Pushed | None = None
 
-    def choose_many(self, first_round: int, count: int) -> list[Choice]:
+    def choose_many(self, first_round: int, count: int) -> Choices:
         """On an ensemble in one compiled call: windows of one utterance are small and many."""
         context = self.context
         if not isinstance(context, EnsembleContext):
@@ -44,12 +44,11 @@ class ExpandedHedge(PathLearner):
         law = self._law()
         edges = np.empty((count, context.longest_path), dtype=np.int32)
         paths = np.empty((count, context.expert.slots), dtype=np.int32)
-        logs, nothing = np.empty(count), np.empty(0)
+        logs = np.empty(count)
         pushed = (law.flows, self.scores, self.learning_rate, law.log_total)
         keys = (np.uint64(self.seed), np.uint64(first_round))
         windows.draw(*pushed, *context.layout, *keys, edges, paths, logs)
-        rows = zip(paths, logs.tolist(), edges, strict=True)
-        return [Choice(path, log, Memory(drawn, nothing)) for path, log, drawn in rows]
+        return Choices(paths, logs, Memories(edges, np.empty((count, 0))))
 
     def marginals(self) -> FloatArray:
         return self._law().flows

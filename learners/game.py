@@ -27,10 +27,12 @@ from galloon.learners.path_learner import PathLearner
 from galloon.learners.protocol import (
     BanditFeedback,
     Choice,
+    Choices,
     Feedback,
     FloatArray,
     FullFeedback,
     IntArray,
+    Memories,
     Memory,
     SemiBanditFeedback,
     Setting,
@@ -95,10 +97,14 @@ class Game:
             self.context = fitting_context(spec.algorithm, expert, self.gain.reach, transition_budget)
         self.ledger = Ledger(self.context)
 
-    def choose(self, first_round: int, count: int = 1) -> list[Choice]:
-        """Paths for so many rounds: drawn, or the most probable one, as the spec decides."""
+    def choose(self, round_number: int) -> Choice:
+        """A path: drawn, or the most probable one, as the spec decides."""
+        return self.learner.choose_best() if self._decide_best else self.learner.choose(round_number)
+
+    def choose_many(self, first_round: int, count: int) -> Choices:
+        """As `choose` for so many rounds."""
         if self._decide_best:
-            return [self.learner.choose_best()] * count
+            return Choices.of([self.learner.choose_best()] * count)
         return self.learner.choose_many(first_round, count)
 
     def path_of(self, memory: Memory) -> IntArray:
@@ -149,22 +155,21 @@ class Game:
             self.ledger.add(gain, values)
         return sum(shown)
 
-    def learn_windows(self, memories: list[Memory], tokens: IntArray, truth: IntArray) -> float | None:
+    def learn_windows(self, memories: Memories, tokens: IntArray, truth: IntArray) -> float | None:
         """`learn_truth` on all windows of an utterance in a few calls; None where there is no such way.
 
         tokens [slots, experts] and truth [slots] as for `Gain.window_gains`.
         """
         learner, context = self.learner, self.context
-        if isinstance(learner, Exp3Paths) or learner.setting is not Setting.FULL or not memories:
+        if isinstance(learner, Exp3Paths) or learner.setting is not Setting.FULL or not len(memories):
             return None
         if not isinstance(context, EnsembleContext):
             return None
-        lengths = {memory.edges.size for memory in memories}
-        values = self.gain.window_gains(context, tokens, truth, len(memories))
-        if values is None or lengths != {context.longest_path}:
+        valued = self.gain.window_gains(context, tokens, truth, len(memories))
+        if valued is None:
             return None
-        edges: IntArray = np.array([memory.edges for memory in memories], dtype=np.int32)
-        gains = learner.learn_full(memories, edges, values)
+        values, largest = valued
+        gains = learner.learn_full(memories, values, largest)
         for gain, row in zip(gains, values, strict=True):
             self.ledger.add(gain, row)
         return float(sum(gains))

@@ -9,6 +9,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,15 +23,18 @@ from galloon.learners.kernels import windows
 from galloon.learners.protocol import (
     BanditFeedback,
     Choice,
+    Choices,
     Feedback,
     FloatArray,
     FullFeedback,
     IntArray,
+    Memories,
     Memory,
     SemiBanditFeedback,
     Setting,
     Size,
     check_memory,
+    foreign_memory,
 )
 from galloon.learners.tuning import Rate
 
@@ -67,9 +71,9 @@ class PathLearner(ABC):
         edges = self._draw(round_number)
         return Choice(self.context.expert_path(edges), self._log_probability(edges), self._memory(edges))
 
-    def choose_many(self, first_round: int, count: int) -> list[Choice]:
+    def choose_many(self, first_round: int, count: int) -> Choices:
         """As `choose` for so many rounds."""
-        return [self.choose(number) for number in range(first_round, first_round + count)]
+        return Choices.of([self.choose(number) for number in range(first_round, first_round + count)])
 
     def choose_best(self) -> Choice:
         edges = self._most_probable()
@@ -87,21 +91,19 @@ class PathLearner(ABC):
             check_memory(memory, self.context.is_path(edges), self._number_count(edges.size))
         self._take([self._increment(memory, self._checked(memory, feedback)) for memory, feedback in lessons])
 
-    def learn_full(self, memories: list[Memory], edges: IntArray, edge_gains: FloatArray) -> list[float]:
-        """As `learn_many` with full feedback, a row of `edges` and one of gains for each; checked all at once.
+    def learn_full(self, memories: Memories, edge_gains: FloatArray, largest: float) -> list[float]:
+        """As `learn_many` with full feedback, a row of gains for each memory; checked all at once.
 
-        Returns what each path gained.
+        No gain is negative, and none greater than `largest`. Returns what each path gained.
         """
-        context = self.context
-        paths = bool(windows.are_paths(edges, *context.source_targets(), context.state_count - 1))
-        for memory in memories:
-            check_memory(memory, paths, self._number_count(context.longest_path))
-        _check_gains(edge_gains.ravel(), len(edges) * context.transition_count, self.edge_bound, "transition")
-        sums = np.empty(len(edges))
-        windows.path_sums(edge_gains, edges, sums)
-        rows = zip(memories, edge_gains, strict=True)
-        self._take([self._increment(memory, FullFeedback(row)) for memory, row in rows])
-        return sums.tolist()
+        edges, sums = memories.edges, np.empty(len(memories))
+        paths = windows.path_sums(edge_gains, edges, *self._ends, sums)
+        if not paths or memories.numbers.shape[1] != self._number_count(edges.shape[1]):
+            raise foreign_memory()
+        _check_range(0.0, largest, self.edge_bound, "transition")
+        self._take([Gains(row) for row in edge_gains])
+        gained: list[float] = sums.tolist()
+        return gained
 
     def log_probability(self, path: IntArray) -> float:
         return self._log_probability(self.context.context_path(path))
@@ -186,6 +188,11 @@ class PathLearner(ABC):
     def learning_rate(self) -> float:
         return self.rate.at(self.rounds_learned)
 
+    @cached_property
+    def _ends(self) -> tuple[IntArray, IntArray, int]:
+        """Where each transition of A' starts and ends, and the final state."""
+        return (*self.context.source_targets(), self.context.state_count - 1)
+
     def _take(self, gains: list[Gains]) -> None:
         """All were good: now, and only now, the state changes."""
         for gain in gains:
@@ -242,10 +249,13 @@ def _check_gains(gains: FloatArray, count: int, bound: float, what: str) -> None
         raise InvalidInput(f"{gains.shape} gains for {count}: one is needed for each {what}")
     if not count:
         return
-    least, most = gains.min(), gains.max()  # both are NaN where any gain is
+    _check_range(float(gains.min()), float(gains.max()), bound, what)  # both are NaN where any gain is
+
+
+def _check_range(least: float, most: float, bound: float, what: str) -> None:
     if least >= 0 and most <= bound * (1 + GAIN_SLACK):
         return
-    if not (np.isfinite(least) and np.isfinite(most)):
+    if not (math.isfinite(least) and math.isfinite(most)):
         raise InvalidInput(f"the gain of a {what} is not finite")
     raise BoundExceeded(
         f"the gain of a {what} is {most if least >= 0 else least:.6g}, outside of 0 to {bound:.6g}: "

@@ -6,6 +6,7 @@ number, which keys the counter-based generator. So a replay of the same calls gi
 """
 
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
@@ -28,6 +29,7 @@ class Setting(StrEnum):
 
 
 _SIZES = struct.Struct("<qq")
+_SHAPE = struct.Struct("<qqq")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +59,52 @@ class Memory:
         return cls(edges, numbers.astype(np.float64))
 
 
+@dataclass(frozen=True, slots=True)
+class Memories:
+    """The memories of several rounds on one automaton whose paths are equally long: a row for each."""
+
+    edges: IntArray  # [rounds, transitions of a path]
+    numbers: FloatArray  # [rounds, numbers of a memory]
+
+    @classmethod
+    def of(cls, rows: Sequence[Memory]) -> "Memories":
+        if not rows:
+            return cls(np.empty((0, 0), dtype=np.int32), np.empty((0, 0)))
+        return cls(np.array([row.edges for row in rows]), np.array([row.numbers for row in rows]))
+
+    def __len__(self) -> int:
+        return int(self.edges.shape[0])
+
+    def rows(self) -> list[Memory]:
+        return [Memory(edges, numbers) for edges, numbers in zip(self.edges, self.numbers, strict=True)]
+
+    def to_bytes(self) -> bytes:
+        head = _SHAPE.pack(*self.edges.shape, self.numbers.shape[1])
+        if not self.numbers.size:
+            return head + self.edges.astype("<i4", copy=False).tobytes()
+        return head + self.edges.astype("<i4").tobytes() + self.numbers.astype("<f8").tobytes()
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> "Memories":
+        count, edges, numbers = _SHAPE.unpack(data[: _SHAPE.size].ljust(_SHAPE.size, b"\0"))
+        if min(count, edges, numbers) < 0 or len(data) != _SHAPE.size + count * (4 * edges + 8 * numbers):
+            raise DamagedState(f"these {len(data)} bytes are not the memories of rounds")
+        split = _SHAPE.size + 4 * count * edges
+        return cls(
+            np.frombuffer(data[_SHAPE.size : split], dtype="<i4").astype(np.int32).reshape(count, edges),
+            np.frombuffer(data[split:], dtype="<f8").astype(np.float64).reshape(count, numbers),
+        )
+
+
 def check_memory(memory: Memory, is_path: bool, number_count: int) -> None:
     """Refuse a memory that no choice on this automaton can have left: it may come from an imported state."""
     numbers = memory.numbers
     if not (is_path and numbers.size == number_count and (not number_count or np.isfinite(numbers).all())):
-        raise DamagedState("the memory of this round is not one of this learner's: it is damaged or foreign")
+        raise foreign_memory()
+
+
+def foreign_memory() -> DamagedState:
+    return DamagedState("the memory of this round is not one of this learner's: it is damaged or foreign")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +117,23 @@ class Choice:
     path: IntArray
     log_probability: float
     memory: Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """The choices of several rounds, a row for each."""
+
+    paths: IntArray
+    log_probabilities: FloatArray
+    memories: Memories
+
+    @classmethod
+    def of(cls, rows: Sequence[Choice]) -> "Choices":
+        return cls(
+            np.array([row.path for row in rows], dtype=np.int32),
+            np.array([row.log_probability for row in rows]),
+            Memories.of([row.memory for row in rows]),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +183,8 @@ class Learner(Protocol):
         """Draw a path for this round."""
         ...
 
-    def choose_many(self, first_round: int, count: int) -> list[Choice]:
-        """As `choose` for so many rounds, one after the other."""
+    def choose_many(self, first_round: int, count: int) -> Choices:
+        """As `choose` for so many rounds, one after the other; for automata whose paths are equally long."""
         ...
 
     def choose_best(self) -> Choice:

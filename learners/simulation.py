@@ -70,7 +70,7 @@ def simulate(
         deal = OPPONENTS[opponent](table, random, number, trust)
         outputs = [str(token) for token in deal.outputs.ravel().tolist()]
         target = [str(token) for token in deal.target.tolist()]
-        (choice,) = game.choose(number)
+        choice = game.choose(number)
         gains = game.gain.edge_gains(context, outputs, target)
         flows = _flows(game)
         total += gains

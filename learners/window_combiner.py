@@ -7,8 +7,7 @@ slots; the last one is filled up with slots that gain nothing. One utterance, fo
 """
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -36,14 +35,14 @@ from galloon.learners.explanation import WeighedContext, WeighedSlot, weighed_of
 from galloon.learners.game import Game, Played
 from galloon.learners.kernels import windows as kernel
 from galloon.learners.perturbed_leader import PerturbedLeader
-from galloon.learners.protocol import Choice, FloatArray, IntArray, Memory
+from galloon.learners.protocol import FloatArray, IntArray, Memories, Memory
 from galloon.learners.spec import CombinerSpec
 from galloon.learners.utterance import SlotNetwork, Utterance
 from galloon.learners.weight_table import WeightTable
 
 STATE_VERSION = 1
 MOST_SLOTS = 4096  # of one utterance; its windows are numbered within the round
-FRESH_ROUNDS = 256  # a few kilobytes each
+FRESH_SLOTS = 16_384  # of remembered rounds that are kept as they are: a few megabytes at most
 FILL_SHOWN, FILL_TRUE = "\0shown", "\0true"  # tokens that fill up a last window: they match nothing
 
 
@@ -52,7 +51,7 @@ class _Round:
     """What the memory of a decision holds."""
 
     network: SlotNetwork
-    windows: list[Memory]
+    windows: Memories
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,22 +74,23 @@ class WindowCombiner:
         self.game = Game(spec, ensemble, transition_budget, node_budget)
         self._offers: FloatArray | None = None  # of `_offer_probabilities`, until something is learned
         self._fresh: dict[bytes, _Round] = {}  # memories that need not be read again, oldest first
+        self._fresh_slots = 0
 
     # The contract.
 
     def choose(self, observation: Observation, round_number: int) -> Decision:
         network = self._network(observation)
-        choices = self.game.choose(round_number * MOST_SLOTS, self._window_count(network))
-        tokens = self._tokens(network, self._paths_of(choices))
+        choices = self.game.choose_many(round_number * MOST_SLOTS, self._window_count(network))
+        tokens = self._tokens(network, choices.paths)
         return Decision(
-            text=slot_text(list(tokens.texts), self._unit),
+            text=slot_text(tokens.texts, self._unit),
             tokens=tokens,
-            log_probability=float(sum(choice.log_probability for choice in choices)),
-            memory=self._remember(network, [choice.memory for choice in choices]),
+            log_probability=float(sum(choices.log_probabilities.tolist())),
+            memory=self._remember(network, choices.memories),
         )
 
     def learn(self, memory: bytes, feedback: Feedback) -> Lesson:
-        played = self._fresh.pop(memory, None) or _from_bytes(memory, self._all_experts)
+        played = self._recall(memory)
         if len(played.windows) != self._window_count(played.network):
             raise DamagedState("the memory of this round has another number of windows than its slots fill")
         match feedback:
@@ -99,10 +99,11 @@ class WindowCombiner:
                 gain = self.game.learn_windows(played.windows, played.network.tokens, truth.tokens)
                 if gain is None:
                     gain = self.game.learn_truth(self._windows(played, truth))
-                matches = (played.network.tokens == truth.tokens[:, None]).sum(axis=0, dtype=np.float64)
+                matches = np.empty(len(self._all_experts))
+                kernel.count_matches(played.network.tokens, truth.tokens, matches)
                 lesson = Lesson(gain, dict(zip(self._all_experts, matches.tolist(), strict=True)))
             case ShownGains(gains):
-                lesson = Lesson(self.game.learn_shown(played.windows, gains))
+                lesson = Lesson(self.game.learn_shown(played.windows.rows(), gains))
             case Score(value):
                 lesson = Lesson(self.game.learn_score(_only_window(played), value))
         self._offers = None
@@ -143,6 +144,7 @@ class WindowCombiner:
         self.game.restore(found.meta["game"], found.arrays)
         self._offers = None
         self._fresh.clear()
+        self._fresh_slots = 0
 
     def digest(self) -> str:
         return state.digest(self.to_bytes())
@@ -163,34 +165,39 @@ class WindowCombiner:
         if network.slot_count > MOST_SLOTS:
             raise InvalidInput(f"{network.slot_count} slots; an utterance may have {MOST_SLOTS}")
         network = _in_order(network, self.experts)
-        return derive(network, self.spec.derived) if self.spec.derived else network
+        if self.spec.derived:
+            network = derive(network, self.spec.derived)
+        tokens = np.ascontiguousarray(network.tokens, dtype=np.int32)  # as compiled code takes it
+        return network if tokens is network.tokens else replace(network, tokens=tokens)
 
-    def _remember(self, network: SlotNetwork, windows: list[Memory]) -> bytes:
+    def _remember(self, network: SlotNetwork, windows: Memories) -> bytes:
         """The memory of a decision; what it says is kept a while, for most feedback comes soon."""
-        # As it will be read: confidences decide nothing once a path is chosen, so they are not remembered.
-        table = np.ascontiguousarray(network.tokens, dtype=np.int32)
-        kept = SlotNetwork(self._all_experts, network.vocabulary, table, _no_confidences(table))
-        played = _Round(kept, windows)
+        played = _Round(network, windows)
         memory = _to_bytes(played)
-        self._fresh[memory] = played
-        if len(self._fresh) > FRESH_ROUNDS:
-            del self._fresh[next(iter(self._fresh))]
+        if memory not in self._fresh:
+            self._fresh[memory] = played
+            self._fresh_slots += network.slot_count
+        while self._fresh_slots > FRESH_SLOTS:
+            self._recall(next(iter(self._fresh)))
         return memory
+
+    def _recall(self, memory: bytes) -> _Round:
+        played = self._fresh.pop(memory, None)
+        if played is None:
+            return _from_bytes(memory, self._all_experts)
+        self._fresh_slots -= played.network.slot_count
+        return played
 
     def _window_count(self, network: SlotNetwork) -> int:
         return -(-network.slot_count // self.spec.window)
-
-    def _paths_of(self, choices: Sequence[Choice]) -> IntArray:
-        """The paths that were chosen, window after window."""
-        if not choices:
-            return np.empty((0, self.spec.window), dtype=np.int32)
-        return np.array([choice.path for choice in choices], dtype=np.int32)
 
     def _tokens(self, network: SlotNetwork, paths: IntArray) -> ChosenTokens:
         slots, offers = network.slot_count, self._offer_probabilities()
         experts, chosen = np.empty(slots, dtype=np.int32), np.empty(slots, dtype=np.int32)
         mass = np.empty(slots)
-        kernel.choose_tokens(paths, network.tokens, offers, experts, chosen, mass)
+        kernel.choose_tokens(
+            paths.reshape(-1, self.spec.window), network.tokens, offers, experts, chosen, mass
+        )
         names, vocabulary = self._all_experts, network.vocabulary
         return ChosenTokens(
             [vocabulary[token] for token in chosen.tolist()],
@@ -256,13 +263,13 @@ class WindowCombiner:
         target[:slots] = truth.tokens
         return [
             Played(memory, outputs[first : first + size].ravel(), target[first : first + size], vocabulary)
-            for memory, first in zip(played.windows, range(0, whole, size), strict=True)
+            for memory, first in zip(played.windows.rows(), range(0, whole, size), strict=True)
         ]
 
 
 def _only_window(played: _Round) -> Memory:
     if len(played.windows) == 1:
-        return played.windows[0]
+        return played.windows.rows()[0]
     raise InvalidInput(
         f"a score is the gain of one window and this utterance has {len(played.windows)}: use a window of at "
         f"least {played.network.slot_count} slots, or send the shown gains or the true text"
@@ -286,17 +293,13 @@ def _in_order(network: SlotNetwork, experts: tuple[str, ...]) -> SlotNetwork:
     return SlotNetwork(experts, network.vocabulary, tokens, confidences)
 
 
-def _no_confidences(tokens: IntArray) -> FloatArray:
-    return np.full(tokens.shape, np.nan)
-
-
 def _to_bytes(played: _Round) -> bytes:
     network = played.network
     return blobs.join(
         [
             json.dumps(network.vocabulary).encode(),
             np.ascontiguousarray(network.tokens, dtype="<i4").tobytes(),
-            *(window.to_bytes() for window in played.windows),
+            played.windows.to_bytes(),
         ]
     )
 
@@ -304,7 +307,7 @@ def _to_bytes(played: _Round) -> bytes:
 def _from_bytes(data: bytes, experts: tuple[str, ...]) -> _Round:
     """The inverse of `_to_bytes`; bytes that are not its, as an imported state may carry, are refused."""
     try:
-        spelled, tokens, *windows = blobs.split(data)
+        spelled, tokens, windows = blobs.split(data)
         vocabulary = tuple(json.loads(spelled))
         table = np.frombuffer(tokens, dtype="<i4").reshape(-1, len(experts)).astype(np.int32)
     except (ValueError, TypeError) as error:
@@ -313,5 +316,6 @@ def _from_bytes(data: bytes, experts: tuple[str, ...]) -> _Round:
         raise DamagedState("the memory of this round offers tokens outside of its vocabulary")
     if not set(map(type, vocabulary)) <= {str}:
         raise DamagedState("the memory of this round has a vocabulary that is not of texts")
-    network = SlotNetwork(experts, vocabulary, table, _no_confidences(table))
-    return _Round(network, [Memory.from_bytes(window) for window in windows])
+    # Confidences decide nothing once a path is chosen, so they are not remembered.
+    network = SlotNetwork(experts, vocabulary, table, np.full(table.shape, np.nan))
+    return _Round(network, Memories.from_bytes(windows))

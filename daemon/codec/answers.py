@@ -27,16 +27,13 @@ def choice(
             [token.expert for token in tokens],
             [token.probability for token in tokens],
         )
-    answer = wire.Choice(
-        id=utterance_id,
-        round=round_number,
-        text=decision.text,
-        tokens=columns[0],
-        experts=columns[1],
-        probabilities=columns[2],
-        log_probability=decision.log_probability,
-        lessons=lessons,
-    )
+    response = wire.CombineResponse()
+    answer = response.choice  # filled in place: a message that is passed to another one is copied
+    answer.id, answer.round, answer.text, answer.lessons = utterance_id, round_number, decision.text, lessons
+    answer.log_probability = decision.log_probability
+    answer.tokens.extend(columns[0])
+    answer.experts.extend(columns[1])
+    answer.probabilities.extend(columns[2])
     if alternatives:
         answer.alternatives.extend(
             wire.Alternative(
@@ -48,20 +45,19 @@ def choice(
             for slot, token in enumerate(tokens)
             for alternative in token.alternatives
         )
-    return wire.CombineResponse(choice=answer).SerializeToString()
+    return response.SerializeToString()
 
 
 def lesson(taught: Lesson, utterance_id: str, round_number: int, lessons: int, total_gain: float) -> bytes:
-    answer = wire.Learned(
-        id=utterance_id,
-        round=round_number,
-        gain=taught.gain,
-        expert_gains=taught.expert_gains,
-        lessons=lessons,
-        total_gain=total_gain,
-    )
+    response = wire.CombineResponse()
+    answer = response.learned
+    answer.id, answer.round, answer.lessons = utterance_id, round_number, lessons
+    answer.gain, answer.total_gain = taught.gain, total_gain
+    gains = answer.expert_gains
+    for name, gain in taught.expert_gains.items():
+        gains[name] = gain
     # Deterministic, because the bytes become part of the state: maps have no order of their own.
-    return wire.CombineResponse(learned=answer).SerializeToString(deterministic=True)
+    return response.SerializeToString(deterministic=True)
 
 
 def repeated(answer: bytes) -> bytes:

@@ -30,7 +30,15 @@ NAN = float("nan")
 
 def fingerprint(message: Message) -> bytes:
     """Equal for equal content, however the sender ordered its maps."""
-    data = message.SerializeToString(deterministic=True)
+    return fingerprint_of(canonical(message))
+
+
+def canonical(message: Message) -> bytes:
+    """The bytes of a message, the same for the same content."""
+    return message.SerializeToString(deterministic=True)
+
+
+def fingerprint_of(data: bytes) -> bytes:
     return blake2b(data, digest_size=FINGERPRINT_BYTES).digest()
 
 
@@ -129,14 +137,13 @@ def _slots_from_wire(message: wire.Slots, experts: Sequence[str], limits: Limits
     vocabulary = tuple(dict.fromkeys(("", *flat)))
     numbers = dict(zip(vocabulary, range(len(vocabulary)), strict=True))
     tokens = np.fromiter(map(numbers.__getitem__, flat), np.int32, len(flat)).reshape(len(offers), slots)
-    confidences = _slot_confidences(offers, slots)
-    return SlotNetwork(tuple(experts), vocabulary, tokens.T.copy(), confidences.T.copy())
+    return SlotNetwork(tuple(experts), vocabulary, tokens.T.copy(), _slot_confidences(offers, slots))
 
 
 def _slot_confidences(offers: list[wire.SlotOffers], slots: int) -> NDArray[np.float64]:
-    """Experts x slots, NaN where an expert gave none."""
+    """Slots x experts, NaN where an expert gave none."""
     if not any(len(offer.confidences) for offer in offers):
-        return np.full((len(offers), slots), NAN)
+        return np.full((slots, len(offers)), NAN)
     flat: list[float] = []
     for number, offer in enumerate(offers):
         given = offer.confidences
@@ -149,7 +156,7 @@ def _slot_confidences(offers: list[wire.SlotOffers], slots: int) -> NDArray[np.f
             "utterance.slots.offers: an infinite confidence; send a finite number, or NaN for none",
             "utterance.slots.offers",
         )
-    return confidences
+    return confidences.T.copy()
 
 
 def _uneven(message: wire.Slots) -> Invalid:

@@ -6,6 +6,7 @@ refined profile alignment (`search`). Sequences are put in the order of their co
 not depend on the order, nor on the names, of the experts.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -91,9 +92,9 @@ def with_expert(
     )
 
 
-def slot_text(tokens: list[str], unit: Unit) -> str:
+def slot_text(tokens: Sequence[str], unit: Unit) -> str:
     """The text that a choice of one token per slot spells; nulls vanish."""
-    return "".join(tokens) if unit == "char" else " ".join(token for token in tokens if token)
+    return "".join(tokens) if unit == "char" else " ".join(filter(None, tokens))
 
 
 def _check_experts(names: tuple[str, ...], settings: AlignmentSettings) -> None:

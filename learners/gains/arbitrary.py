@@ -58,7 +58,7 @@ class ArbitraryGain:
 
     def window_gains(
         self, context: EnsembleContext, tokens: IntArray, truth: IntArray, count: int
-    ) -> FloatArray | None:
+    ) -> tuple[FloatArray, float] | None:
         del context, tokens, truth, count
         _refuse("be split over transitions")
 

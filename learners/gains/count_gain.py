@@ -137,15 +137,14 @@ class CountGain:
 
     def window_gains(
         self, context: EnsembleContext, tokens: IntArray, truth: IntArray, count: int
-    ) -> FloatArray | None:
+    ) -> tuple[FloatArray, float] | None:
         if self.weights is not None:
             return None
         check_reach(self, context)
         gains = np.empty((count, context.transition_count))
         slots, reach = context.expert.slots, context.reach
         sizes = (slots, self._counted, self.count_nulls, self._powers, reach.shortest, reach.span)
-        windows.truth_gains(tokens, truth, *sizes, gains)
-        return gains
+        return gains, windows.truth_gains(tokens, truth, *sizes, gains)
 
     def edge_bound(self, target_length: int) -> float:
         """Exact for n-grams (one token repeated everywhere); for given patterns an upper bound."""

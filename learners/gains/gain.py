@@ -56,8 +56,10 @@ class Gain(Protocol):
 
     def window_gains(
         self, context: EnsembleContext, tokens: IntArray, truth: IntArray, count: int
-    ) -> FloatArray | None:
-        """`edge_gains` of all windows of an utterance [windows, M] in one call; None where there is no such way.
+    ) -> tuple[FloatArray, float] | None:
+        """`edge_gains` of all windows of an utterance [windows, M] in one call, and a bound on them all.
+
+        None where there is no such way.
 
         tokens [slots, experts] and truth [slots] are numbers, equal for equal tokens, 0 for null; what fills up
         the last window gains nothing.

@@ -82,13 +82,13 @@ class SlotMatch:
 
     def window_gains(
         self, context: EnsembleContext, tokens: IntArray, truth: IntArray, count: int
-    ) -> FloatArray | None:
+    ) -> tuple[FloatArray, float] | None:
         check_reach(self, context)
         slots, experts = context.expert.slots, context.expert.experts
         match = np.zeros((count * slots, experts))
         np.equal(tokens, truth[:, None], out=match[: len(truth)], casting="unsafe")
         gains = match.reshape(count, slots * experts)
-        return gains if context.reach.span == 1 else gains[:, context.newest()]
+        return (gains if context.reach.span == 1 else gains[:, context.newest()]), 1.0
 
     def edge_bound(self, target_length: int) -> float:
         return float(target_length > 0)

@@ -1,12 +1,15 @@
 """All windows of an utterance at once: a small round is all overhead, and one call costs as little as ten do.
 
 `draw` draws a path of an ensemble's A' for each window, `marginals` gives the probability of each expert in each
-slot, `choose_tokens` the tokens of the paths, `are_paths` checks remembered paths, `truth_gains` values every
-transition in every window, `path_sums` adds up along paths.
+slot, `choose_tokens` the tokens of the paths, `truth_gains` values every transition in every window, `path_sums`
+checks remembered paths and adds up along them, `count_matches` tells how often each expert was right.
 
 Arrays: w windows, s slots of a window, l slots of the utterance, r experts, K transitions of a path, M of A'.
 Layers as in `kernels.layered`, tries as in `kernels.gains`. Tokens are numbers, the same number for the same
 token; 0 is null; a true token that nobody offers has a number of its own.
+
+What takes a few microseconds on the largest automaton keeps the interpreter lock: giving it up and waiting for it
+again costs more than the work.
 """
 
 import numpy as np
@@ -17,7 +20,7 @@ from galloon.learners.kernels.layered import expert_path, sample
 from galloon.learners.kernels.uniform import uniforms
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def draw(q, scores, rate, log_total, offsets, sources, drops, experts, head, seed, first, edges, paths, logs):
     """Fill edges [w, K] and paths [w, s] with paths drawn by the flows q, logs [w] with their log probabilities.
 
@@ -51,7 +54,7 @@ def marginals(q, offsets, experts, head, law):
             law[head + j - 1, expert] = total
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True)
 def choose_tokens(paths, tokens, law, experts, chosen, mass):
     """Fill, for each slot, the expert that its window's path takes, its token, and the probability of that token.
 
@@ -68,23 +71,9 @@ def choose_tokens(paths, tokens, law, experts, chosen, mass):
         experts[at], chosen[at], mass[at] = expert, token, total
 
 
-@njit(cache=True, nogil=True)
-def are_paths(edges, sources, targets, sink):
-    """Whether every row of edges [w, K] is a path from state 0 to the sink."""
-    for window in range(edges.shape[0]):
-        state = 0
-        for edge in edges[window]:
-            if not 0 <= edge < sources.size or sources[edge] != state:
-                return False
-            state = targets[edge]
-        if state != sink:
-            return False
-    return edges.shape[1] > 0
-
-
 @njit(cache=True, nogil=True, error_model="numpy")
 def truth_gains(tokens, truth, slots, counts_at, count_nulls, powers, shortest, span, gains):
-    """Fill gains [w, M] with the worth of each transition in each window of `slots` slots.
+    """Fill gains [w, M] with the worth of each transition in each window of `slots` slots; returns the largest.
 
     tokens [l, r] and truth [l]; counts_at[d] is 1 where patterns of d tokens count, else 0. Slots that fill up the
     last window gain nothing: what is offered there is no token of any pattern, and what is true there is offered
@@ -97,7 +86,7 @@ def truth_gains(tokens, truth, slots, counts_at, count_nulls, powers, shortest, 
         for expert in range(experts):
             largest = max(largest, tokens[slot, expert])
     null, filling = 1, largest + 2  # symbols are from 1 on
-    deepest = counts_at.size - 1
+    deepest, most = counts_at.size - 1, 0.0
     offers = np.empty((slots, experts), dtype=np.int32)
     target = np.empty(slots, dtype=np.int32)
     for window in range(gains.shape[0]):
@@ -117,16 +106,36 @@ def truth_gains(tokens, truth, slots, counts_at, count_nulls, powers, shortest, 
         ensemble_gains(
             offers, shortest, span, filling + 1, keys, children, depth, leaf, worth, powers, gains[window]
         )
+        most = max(most, gains[window].max())
+    return most
 
 
-@njit(cache=True, nogil=True)
-def path_sums(values, edges, sums):
-    """Fill sums [w] with the sum of values [w, M] along the path of each row of edges [w, K]."""
+@njit(cache=True)
+def path_sums(values, edges, sources, targets, sink, sums):
+    """Fill sums [w] with the sum of values [w, M] along the path of each row of edges [w, K].
+
+    Returns whether every row is a path from state 0 to the sink.
+    """
     for window in range(edges.shape[0]):
-        total = 0.0
+        state, total = 0, 0.0
         for edge in edges[window]:
+            if not 0 <= edge < sources.size or sources[edge] != state:
+                return False
+            state = targets[edge]
             total += values[window, edge]
+        if state != sink:
+            return False
         sums[window] = total
+    return edges.shape[1] > 0
+
+
+@njit(cache=True)
+def count_matches(tokens, truth, matches):
+    """Fill matches [r] with the number of slots in which each expert offers, in tokens [l, r], the true token."""
+    matches[:] = 0.0
+    for slot in range(tokens.shape[0]):
+        for expert in range(tokens.shape[1]):
+            matches[expert] += tokens[slot, expert] == truth[slot]
 
 
 def warm_up() -> None:
@@ -148,7 +157,7 @@ def warm_up() -> None:
         np.empty(2),
     )
     ends = np.array([0, 0, 1, 1], dtype=np.int32), np.array([1, 1, 2, 2], dtype=np.int32)
-    are_paths(edges, *ends, 2)
-    path_sums(q.reshape(1, 4), np.zeros((1, 2), dtype=np.int32), np.empty(1))
+    path_sums(q.reshape(1, 4), edges, *ends, 2, np.empty(1))
     tokens, truth = np.ones((2, 2), dtype=np.int32), np.ones(2, dtype=np.int32)
     truth_gains(tokens, truth, 2, np.array([0.0, 1.0]), False, np.ones(1), 1, 1, np.empty((1, 4)))
+    count_matches(tokens, truth, np.empty(2))

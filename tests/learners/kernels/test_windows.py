@@ -71,7 +71,7 @@ def test_marginals_are_sums_of_flows(context, seed):
 
 @given(contexts(), st.data())
 @settings(deadline=None, max_examples=60)
-def test_only_paths_are_paths(context, data):
+def test_only_paths_are_paths_and_sums_are_along_them(context, data):
     drawn = context.sample(
         context.push(np.zeros(context.transition_count)).flows, np.full(context.longest_path, 0.3)
     )
@@ -80,8 +80,11 @@ def test_only_paths_are_paths(context, data):
     edges.flat[place] = data.draw(st.integers(-2, context.transition_count + 1))
     ends, sink = context.source_targets(), context.state_count - 1
     wanted = all(obvious.is_path(row, *ends, sink) for row in edges.tolist())
-    assert windows.are_paths(edges, *ends, sink) == wanted
-    assert not windows.are_paths(edges[:, :0], *ends, sink)
+    values, sums = np.random.default_rng(place).random((2, context.transition_count)), np.empty(2)
+    assert windows.path_sums(values, edges, *ends, sink, sums) == wanted
+    if wanted:
+        assert sums.tolist() == [sum(row[path].tolist()) for row, path in zip(values, edges, strict=True)]
+    assert not windows.path_sums(values, edges[:, :0].copy(), *ends, sink, sums)
 
 
 @given(st.data(), GAINS)
@@ -99,10 +102,9 @@ def test_gains_of_windows_are_those_of_each_window(data, gain):
     )
     truth = np.array(data.draw(st.lists(st.integers(0, 5), min_size=total, max_size=total)), dtype=np.int32)
     count = -(-total // slots)
-    assert (
-        gain.window_gains(context, tokens, truth, count)
-        == obvious.window_gains(gain, context, tokens, truth, count)
-    ).all()
+    gains, largest = gain.window_gains(context, tokens, truth, count)
+    assert (gains == obvious.window_gains(gain, context, tokens, truth, count)).all()
+    assert 0 <= gains.min() <= gains.max() <= largest
 
 
 @given(contexts(), st.integers(1, 3), st.randoms(use_true_random=False))
@@ -122,9 +124,12 @@ def test_tokens_are_those_of_the_paths_with_all_who_offer_them(context, count, r
     assert list(zip(experts.tolist(), chosen.tolist(), mass.tolist(), strict=True)) == wanted
 
 
-def test_sums_are_along_the_path_of_each_window():
-    values = np.arange(12.0).reshape(2, 6)
-    edges = np.array([[0, 2, 5], [1, 1, 4]], dtype=np.int32)
-    sums = np.empty(2)
-    windows.path_sums(values, edges, sums)
-    assert sums.tolist() == [sum(row[path].tolist()) for row, path in zip(values, edges, strict=True)]
+@given(st.integers(0, 9), st.integers(1, 4), st.randoms(use_true_random=False))
+@settings(deadline=None, max_examples=40)
+def test_matches_are_counted_by_expert(slots, experts, random):
+    tokens = np.array([[random.randint(0, 2) for _ in range(experts)] for _ in range(slots)], dtype=np.int32)
+    tokens = tokens.reshape(slots, experts)
+    truth = np.array([random.randint(0, 2) for _ in range(slots)], dtype=np.int32)
+    matches = np.empty(experts)
+    windows.count_matches(tokens, truth, matches)
+    assert matches.tolist() == [(column == truth).sum() for column in tokens.T]
