@@ -1,33 +1,26 @@
-"""What it costs to put two tokens into one slot: `costs_within` one vocabulary, `costs_across` two.
+"""What it costs to put two tokens into one slot: `character_costs` of one vocabulary, `costs_across` two.
 
 Words by the likeness of their characters; characters are the same or not, and blanks keep to themselves.
 """
+
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from galloon.learners.alignment.sequences import BLANK
 from galloon.learners.alignment.settings import AlignmentSettings, Unit
-from galloon.learners.alignment.spelling import Spelling, spelled
-from galloon.learners.kernels.token_distance import cross_costs, token_costs
+from galloon.learners.alignment.spelling import spelled
+from galloon.learners.kernels.token_distance import cross_costs
 from galloon.learners.utterance import NULL
 
 
-def costs_within(
-    vocabulary: tuple[str, ...], unit: Unit, settings: AlignmentSettings, spelling: Spelling | None = None
-) -> NDArray[np.int32]:
-    """The cost of every pair of tokens of a vocabulary; the first is null."""
-    if unit == "char":
-        costs = _of_characters(vocabulary, vocabulary, settings)
-        costs[:, NULL] = settings.gap_cost
-        np.fill_diagonal(costs, 0)
-        return costs
-    letters = spelling or spelled(vocabulary)
-    return np.asarray(
-        token_costs(
-            letters.codes, letters.starts, letters.alphabet_size, settings.gap_cost, _unlike_bounds(settings)
-        )
-    )
+def character_costs(vocabulary: tuple[str, ...], settings: AlignmentSettings) -> NDArray[np.int32]:
+    """The cost of every pair of characters; the first is null."""
+    costs = _of_characters(vocabulary, vocabulary, settings)
+    costs[:, NULL] = settings.gap_cost
+    np.fill_diagonal(costs, 0)
+    return costs
 
 
 def costs_across(
@@ -48,13 +41,15 @@ def costs_across(
             letters.starts,
             letters.alphabet_size,
             settings.gap_cost,
-            _unlike_bounds(settings),
+            unlike_bounds(settings),
             len(vocabulary),
         )
     )
 
 
-def _unlike_bounds(settings: AlignmentSettings) -> NDArray[np.int64]:
+@lru_cache(maxsize=16)
+def unlike_bounds(settings: AlignmentSettings) -> NDArray[np.int64]:
+    """The least and the greatest cost of two different tokens."""
     return np.array([settings.like_cost, settings.unlike_cost], dtype=np.int64)
 
 

@@ -7,6 +7,7 @@ which the experts came. `confidences_of` and `times_of` give what the engine sai
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +41,20 @@ class Outputs:
     sequences: tuple[TokenSequence, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class DistinctSequences:
+    """The different sequences of an utterance, in the order of their content, one after the other."""
+
+    tokens: NDArray[np.int32]
+    starts: NDArray[np.int64]
+    weights: NDArray[np.int64]  # how many experts have each
+    owners: NDArray[np.int64]  # the sequence of each expert
+    expert_starts: NDArray[np.int64]  # where the tokens of each expert begin if they all stand in a row
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+
 def read_outputs(outputs: Sequence[ExpertOutput], unit: Unit, normalizer: Normalizer) -> Outputs:
     """The tokens of every expert."""
     sequences = tuple([tokens_of(output.words, unit, normalizer) for output in outputs])
@@ -49,6 +64,20 @@ def read_outputs(outputs: Sequence[ExpertOutput], unit: Unit, normalizer: Normal
     vocabulary = ("", *sorted(different))
     number = dict(zip(vocabulary, range(len(vocabulary)), strict=True)).__getitem__
     return Outputs(vocabulary, tuple([tuple(map(number, s.tokens)) for s in sequences]), sequences)
+
+
+def distinct_sequences(outputs: Outputs) -> DistinctSequences:
+    """Experts that said the same, together."""
+    ordered = sorted(set(outputs.numbered))
+    places = {sequence: i for i, sequence in enumerate(ordered)}
+    owners = [places[sequence] for sequence in outputs.numbered]
+    return DistinctSequences(
+        np.array([token for sequence in ordered for token in sequence], dtype=np.int32),
+        np.array([0, *accumulate(map(len, ordered))], dtype=np.int64),
+        np.array([owners.count(i) for i in range(len(ordered))], dtype=np.int64),
+        np.array(owners, dtype=np.int64),
+        np.array([0, *accumulate(map(len, outputs.numbered))], dtype=np.int64),
+    )
 
 
 def tokens_of(words: Sequence[Word], unit: Unit, normalizer: Normalizer) -> TokenSequence:

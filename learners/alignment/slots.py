@@ -12,14 +12,15 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from galloon.learners.alignment.clocks import common_times
-from galloon.learners.alignment.costs import costs_within
+from galloon.learners.alignment.clocks import times_together
+from galloon.learners.alignment.costs import character_costs
 from galloon.learners.alignment.respace import respace
-from galloon.learners.alignment.search import search_slots
-from galloon.learners.alignment.sequences import Outputs, confidences_of, read_outputs
+from galloon.learners.alignment.search import UNTIMED, search_slots, search_word_slots
+from galloon.learners.alignment.sequences import Outputs, confidences_of, distinct_sequences, read_outputs
 from galloon.learners.alignment.settings import DEFAULT_SETTINGS, AlignmentSettings, Unit
 from galloon.learners.alignment.spelling import spelled
 from galloon.learners.errors import BudgetExceeded, InvalidInput
+from galloon.learners.kernels.slot_search import fill_slots
 from galloon.learners.scoring.normalizers import Normalizer
 from galloon.learners.scoring.normalizers import normalizer as named
 from galloon.learners.utterance import SlotNetwork, Utterance
@@ -42,29 +43,34 @@ def align(
     outputs = read_outputs(utterance.outputs, unit, rule)
     _check_lengths(outputs, settings)
 
-    distinct = sorted(set(outputs.numbered))
-    spelling = None
-    if len(distinct) > 1:
-        spelling = spelled(outputs.vocabulary)
-        weights = np.array([outputs.numbered.count(sequence) for sequence in distinct], dtype=np.int64)
-        costs = costs_within(outputs.vocabulary, unit, settings, spelling)
-        timed = unit == "word" and settings.time_cost > 0
-        times = common_times(utterance.outputs, outputs, distinct) if timed else None
-        slots = search_slots(distinct, weights, costs, times, settings)
+    distinct = distinct_sequences(outputs)
+    letters = spelled(outputs.vocabulary) if unit == "word" and len(distinct) > 1 else None
+    numbers = distinct.tokens, distinct.starts, distinct.weights
+    if len(distinct) < 2:
+        slots = np.arange(distinct.starts[-1], dtype=np.int32)[:, None]
+    elif letters is None:
+        slots = search_slots(*numbers, character_costs(outputs.vocabulary, settings), settings)
     else:
-        slots = np.arange(len(distinct[0]) if distinct else 0, dtype=np.int32)[:, None]
+        timed = settings.time_cost > 0
+        times = times_together(utterance.outputs, outputs, distinct) if timed else UNTIMED
+        slots = search_word_slots(*numbers, letters, times, settings)
 
-    tokens = np.zeros((slots.shape[0], len(names)), dtype=np.int32)
-    confidences = np.full(tokens.shape, np.nan)
-    taken = {sequence: slots[:, i] >= 0 for i, sequence in enumerate(distinct)}
-    for j, numbers in enumerate(outputs.numbered):
-        # Every token has a slot and their order is kept: the slots that are taken, in order, take them all.
-        here = taken[numbers]
-        tokens[here, j] = numbers
-        confidences[here, j] = confidences_of(utterance.outputs[j], outputs.sequences[j])
-    network = SlotNetwork(names, outputs.vocabulary, tokens, confidences)
-    if unit == "word" and len(distinct) > 1 and settings.glued_words > 1:
-        return respace(network, settings, spelling)
+    confidences = [
+        value
+        for output, sequence in zip(utterance.outputs, outputs.sequences, strict=True)
+        for value in confidences_of(output, sequence)
+    ]
+    filled = fill_slots(
+        slots,
+        distinct.tokens,
+        distinct.starts,
+        distinct.owners,
+        np.array(confidences),
+        distinct.expert_starts,
+    )
+    network = SlotNetwork(names, outputs.vocabulary, *filled)
+    if letters is not None and settings.glued_words > 1:
+        return respace(network, settings, letters)
     return network
 
 

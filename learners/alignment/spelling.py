@@ -21,10 +21,13 @@ class Spelling:
 def spelled(vocabulary: tuple[str, ...]) -> Spelling:
     """The characters of all tokens, one after the other."""
     # Lone surrogates, which come out of broken files, are characters like others here.
-    data = "".join(vocabulary).encode("utf-32-le", "surrogatepass")
+    text = "".join(vocabulary)
+    data = text.encode("utf-32-le", "surrogatepass")
     codes = np.frombuffer(data, dtype=np.int32).copy()  # writable, as the kernels were compiled for
     starts = np.array([0, *accumulate(map(len, vocabulary))], dtype=np.int64)
-    alphabet_size = int(codes.max()) + 1 if codes.size else 1
+    if text.isascii():
+        return Spelling(codes, starts, 128)
+    alphabet_size = int(codes.max()) + 1
     if alphabet_size > _SMALL_ALPHABET:
         different, inverse = np.unique(codes, return_inverse=True)
         codes, alphabet_size = inverse.astype(np.int32), int(different.size)

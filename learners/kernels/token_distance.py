@@ -19,18 +19,24 @@ WORD_BITS = 64
 
 
 @njit(cache=True, nogil=True)
-def token_costs(codes, starts, alphabet_size, gap, unlike):
-    """The cost of every pair of tokens facing each other: int32, symmetric, zero on the diagonal."""
+def token_costs(codes, starts, alphabet_size, gap, unlike, wanted):
+    """The cost of every pair of wanted (bool) tokens facing each other: int32, symmetric, zero on the diagonal.
+
+    That of null is known for all; what else nobody wants is left at 0.
+    """
     size = starts.shape[0] - 1
     costs = np.zeros((size, size), dtype=np.int32)
     places = np.zeros(alphabet_size, dtype=np.uint64)
+    costs[0, 1:] = gap
+    costs[1:, 0] = gap
     for a in range(1, size):
-        costs[0, a] = gap
-        costs[a, 0] = gap
+        if not wanted[a]:
+            continue
         _mark(places, codes, starts, a)
         for b in range(a + 1, size):
-            costs[a, b] = _cost(places, codes, starts, a, b, unlike)
-            costs[b, a] = costs[a, b]
+            if wanted[b]:
+                costs[a, b] = _cost(places, codes, starts, a, b, unlike)
+                costs[b, a] = costs[a, b]
         _unmark(places, codes, starts, a)
     return costs
 
@@ -115,5 +121,5 @@ def _edits(places, length, codes, start, end):
 def warm_up() -> None:
     codes = np.zeros(70, dtype=np.int32)
     starts, unlike = np.array([0, 0, 1, 70], dtype=np.int64), np.array([0, 2], dtype=np.int64)
-    token_costs(codes, starts, 1, 1, unlike)
+    token_costs(codes, starts, 1, 1, unlike, np.ones(3, dtype=np.bool_))
     cross_costs(codes, starts, 1, 1, unlike, 2)

@@ -56,6 +56,47 @@ def least_cost(sequences, weights, cost):
     return best((0,) * len(sequences))
 
 
+def fullest_alignment(sequences, weights, cost):
+    """Of the alignments of least cost the one whose last columns are fullest, by the later sequences first."""
+
+    @cache
+    def best(places):
+        if not any(places):
+            return 0, ()
+        found = []
+        for step in range(1, 1 << len(places)):
+            inside = [step >> i & 1 for i in range(len(places))]
+            before = tuple(p - s for p, s in zip(places, inside, strict=True))
+            if min(before) >= 0:
+                column = [q[p] if s else None for q, p, s in zip(sequences, before, inside, strict=True)]
+                slot = tuple(p if s else -1 for p, s in zip(before, inside, strict=True))
+                spent, slots = best(before)
+                found.append((spent + column_cost(column, weights, cost), -step, (*slots, slot)))
+        least = min(found)
+        return least[0], least[2]
+
+    return [list(slot) for slot in best(tuple(map(len, sequences)))[1]]
+
+
+def common_times(sequences, times, fit):
+    """Times of the different sequences on the clock of the longest; None where unknown, or for all of them.
+
+    `times` are those of each sequence, or None; `fit` gives slope, offset and whether they fit.
+    """
+    timed = [(tuple(s), t) for s, t in zip(sequences, times, strict=True) if t is not None and len(s)]
+    if len({s for s, _ in timed}) < 2:
+        return None
+    timed.sort(key=lambda pair: (-len(pair[0]), pair[0], pair[1].tobytes()))
+    reference, reference_times = timed[0]
+    found = {reference: reference_times}
+    for sequence, mine in timed[1:]:
+        if sequence not in found:
+            slope, offset, fits = fit(sequence, mine, reference, reference_times)
+            if fits:
+                found[sequence] = mine * (slope, slope) + (offset, 0.0)
+    return [found.get(s) for s in sorted(set(map(tuple, sequences)))] if len(found) > 1 else None
+
+
 def least_errors(slots, target):
     """The errors of the way through the slots that is closest to the target; None is null."""
     paths = product(*(set(slot) for slot in slots))

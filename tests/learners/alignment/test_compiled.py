@@ -12,13 +12,24 @@ from galloon.learners.kernels import (
     lattice,
     profile_alignment,
     respace,
+    slot_search,
     target,
     token_distance,
     votes,
 )
 from galloon.learners.utterance import ExpertOutput, Lattice, Utterance, Word
 
-MODULES = (clock, exact_alignment, profile_alignment, lattice, respace, target, token_distance, votes)
+MODULES = (
+    clock,
+    exact_alignment,
+    profile_alignment,
+    lattice,
+    respace,
+    slot_search,
+    target,
+    token_distance,
+    votes,
+)
 
 
 def signatures():

@@ -13,6 +13,7 @@ from tests.learners.kernels.small_vocabulary import (
     WEIGHTS,
     check_complete,
     cost,
+    flat,
     total_cost,
 )
 from tests.reference.alignment import least_cost
@@ -26,14 +27,14 @@ def test_common_beginnings_and_ends_cost_nothing(sequences, weights):
     expected = least_cost(tuple(map(tuple, sequences)), tuple(w.tolist()), cost)
     framed = [(2, 4, *sequence, 1, 4, 4) for sequence in sequences]
     for some in (sequences, framed):
-        found = search_slots([tuple(s) for s in some], w, COSTS, None, AlignmentSettings())
+        found = search_slots(*flat(some), w, COSTS, AlignmentSettings())
         check_complete(found, some)
         assert total_cost(found, some, w.tolist()) == expected
 
 
 def test_sequences_that_end_within_each_other():
     """What is shared at the beginning is not shared again at the end."""
-    found = search_slots([(1, 1), (1, 1, 1)], np.ones(2, dtype=np.int64), COSTS, None, AlignmentSettings())
+    found = search_slots(*flat([(1, 1), (1, 1, 1)]), np.ones(2, dtype=np.int64), COSTS, AlignmentSettings())
     assert found.tolist() == [[0, 0], [1, 1], [-1, 2]]
 
 
@@ -41,4 +42,4 @@ def test_slots_beyond_the_limit_are_refused():
     """Although each sequence is short enough."""
     limits = AlignmentSettings(slot_limit=3, gap_cost=500)
     with pytest.raises(BudgetExceeded, match="slots: 4 needed, 3 allowed"):
-        search_slots([(1, 2, 4), (4, 1, 2)], np.ones(2, dtype=np.int64), COSTS, None, limits)
+        search_slots(*flat([(1, 2, 4), (4, 1, 2)]), np.ones(2, dtype=np.int64), COSTS, limits)

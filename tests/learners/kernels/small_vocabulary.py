@@ -13,7 +13,8 @@ def costs_of(vocabulary):
     alphabet = sorted(set("".join(vocabulary)))
     codes = np.array([alphabet.index(c) for token in vocabulary for c in token], dtype=np.int32)
     starts = np.cumsum([0] + [len(token) for token in vocabulary]).astype(np.int64)
-    return token_costs(codes, starts, max(1, len(alphabet)), GAP, np.array([LIKE, UNLIKE]))
+    everything = np.ones(len(starts) - 1, dtype=np.bool_)
+    return token_costs(codes, starts, max(1, len(alphabet)), GAP, np.array([LIKE, UNLIKE]), everything)
 
 
 VOCABULARY = ["", "a", "ab", "abc", "xyz", "xy", "q"]

@@ -14,7 +14,7 @@ from tests.learners.kernels.small_vocabulary import (
     flat,
     total_cost,
 )
-from tests.reference.alignment import least_cost
+from tests.reference.alignment import fullest_alignment, least_cost
 
 
 @given(sequences=SEQUENCES, weights=WEIGHTS)
@@ -25,6 +25,14 @@ def test_the_exact_alignment_has_the_least_sum_of_pairs(sequences, weights):
     check_complete(found, sequences)
     expected = least_cost(tuple(map(tuple, sequences)), tuple(w.tolist()), cost)
     assert total_cost(found, sequences, w.tolist()) == expected
+
+
+@given(sequences=SEQUENCES, weights=WEIGHTS)
+@settings(deadline=None, max_examples=40)
+def test_of_equals_it_is_the_fullest_whatever_was_left_out(sequences, weights):
+    w = np.array(weights[: len(sequences)], dtype=np.int64)
+    expected = fullest_alignment(sequences, w.tolist(), cost)
+    assert exact_alignment(*flat(sequences), w, COSTS).tolist() == expected
 
 
 def test_tokens_that_lie_apart_cost_more_and_unknown_times_nothing():
