@@ -45,7 +45,7 @@ def _spec(spec_file: TextIO | None, flags: dict[str, Any], options: tuple[str, .
         if value is not None:
             values[name] = _FLAGS[name](value)
     if options:
-        values["options"] = {**values.get("options", {}), **dict(map(_named_number, options))}
+        values["options"] = {**values.get("options", {}), **dict(map(_named_option, options))}
     return CombinerSpec.from_json(json.dumps(values))
 
 
@@ -70,12 +70,14 @@ def _gain(text: str) -> dict[str, Any]:
     return gain
 
 
-def _named_number(text: str) -> tuple[str, float]:
-    name, _, number = text.partition("=")
+def _named_option(text: str) -> tuple[str, float | str]:
+    name, _, value = text.partition("=")
+    if not name or not value:
+        raise WrongUsage(f"--option {text}: write NAME=VALUE, e.g. bias=implicit")
     try:
-        return name, float(number)
-    except ValueError as error:
-        raise WrongUsage(f"--option {text}: write NAME=NUMBER") from error
+        return name, float(value)
+    except ValueError:
+        return name, value
 
 
 def _same(value: Any) -> Any:
@@ -126,5 +128,5 @@ _OPTIONS = [
         "--decide", type=click.Choice(DECISIONS), help="Draw a path or take the best. Default: sample."
     ),
     click.option("--seed", type=int, help="Keys the random numbers. Default: 0."),
-    click.option("--option", multiple=True, metavar="NAME=NUMBER", help="The algorithm's own. Repeatable."),
+    click.option("--option", multiple=True, metavar="NAME=VALUE", help="The algorithm's own. Repeatable."),
 ]

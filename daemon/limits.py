@@ -20,7 +20,7 @@ class Limits:
     learners: int = 1000
     pending_rounds: int = 1024
     pending_age_s: float = 86_400.0
-    remembered_rounds: int = 256
+    remembered_rounds: int = 1024
     streams: int = 2000
     streams_per_principal: int = 2000
     in_flight: int = 64

@@ -26,7 +26,7 @@ PATH_LEARNERS: Mapping[str, Callable[..., PathLearner]] = {
 }
 NAMES = (*PATH_LEARNERS, Exp3Paths.name)
 NEED_EQUAL_LENGTHS = (ComponentHedge.name, PerturbedLeader.name)
-OPTIONS: Mapping[str, tuple[str, ...]] = {SemiBandit.name: ("bias", "confidence")}
+OPTIONS: Mapping[str, Mapping[str, type]] = {SemiBandit.name: {"bias": str, "confidence": float}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +45,14 @@ class Making:
 
 def make_learner(name: str, expert: ExpertAutomaton, reach: Reach, making: Making) -> PathLearner | Exp3Paths:
     """The learner of this name on this expert automaton, for a gain that looks back as far as `reach`."""
-    allowed = OPTIONS.get(name, ())
-    for option in making.options:
+    allowed = OPTIONS.get(name, {})
+    for option, value in making.options.items():
         if option not in allowed:
             known = f"it takes {', '.join(allowed)}" if allowed else "it takes none"
             raise InvalidInput(f"options: {name} has no option {option!r}; {known}")
+        if isinstance(value, str) != (allowed[option] is str):
+            wanted = "a word" if allowed[option] is str else "a number"
+            raise InvalidInput(f"options: {option} must be {wanted}, not {value!r}")
     shared: dict[str, Any] = {
         "horizon": making.horizon,
         "learning_rate": making.learning_rate,

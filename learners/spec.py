@@ -23,6 +23,7 @@ ALGORITHMS: Mapping[str, Setting] = {
 }
 UNITS = ("word", "char")
 DECISIONS = ("sample", "best")
+DERIVED = ("vote", "frequency_vote", "confidence_vote", "most_confident")  # see `alignment.vote`
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ class CombinerSpec:
     gain_bound: float = 0.0  # of one transition of A'; 0 is the gain's own worst case
     decide: str = "sample"
     seed: int = 0
-    options: Mapping[str, float] = field(default_factory=dict)  # the algorithm's own, e.g. beta, exploration
+    options: Mapping[str, float | str] = field(default_factory=dict)  # the algorithm's own, e.g. bias
 
     def __post_init__(self) -> None:
         _one_of("algorithm", self.algorithm, tuple(ALGORITHMS))
@@ -55,6 +56,15 @@ class CombinerSpec:
             raise InvalidInput("experts: name at least one expert, or give an automaton")
         if len(set(self.experts)) != len(self.experts) or not all(self.experts):
             raise InvalidInput("experts: names must be different and not empty")
+        for name in self.derived:
+            _one_of("derived", name, DERIVED)
+            if name in self.experts or self.derived.count(name) > 1:
+                raise InvalidInput(
+                    f"derived: {name!r} comes twice: name it once, and no engine like a derived expert"
+                )
+        for name, option in self.options.items():
+            if isinstance(option, bool) or not isinstance(option, int | float | str):
+                raise InvalidInput(f"options: {name} must be a number or a word")
         if not 1 <= self.window <= 4096:
             raise InvalidInput(f"window: {self.window} slots; allowed are 1 to 4096")
         for name in ("horizon", "learning_rate", "gain_bound", "seed"):

@@ -57,12 +57,19 @@ class TextCombiner:
             raise InvalidInput(
                 "gain: the tied learner plays for slot match; other gains need another algorithm"
             )
+        if spec.options:
+            raise InvalidInput(f"options: tied has no option {next(iter(spec.options))!r}; it takes none")
         self.spec = spec
         self.experts = spec.experts
         self._derived = spec.derived or DERIVED
         self._unit: Unit = "char" if spec.unit == "char" else "word"
         self._setting = Setting(spec.setting) if spec.setting else Setting.FULL
         self.all_experts = (*spec.experts, *self._derived, SCORER)
+        for name in (*self._derived, SCORER):
+            if name in spec.experts:
+                raise InvalidInput(
+                    f"experts: this learner computes an expert {name!r}: name the engine otherwise"
+                )
         self._scorer = Scorer(spec.experts, self._unit, ScorerSettings())
         self._tied = TiedLearner(
             self.all_experts, self._setting, _priors(self.all_experts), spec.seed, spec.decide
@@ -201,20 +208,19 @@ class TextCombiner:
 
     def _network(self, observation: Observation) -> tuple[SlotNetwork, dict[str, str]]:
         """The slots, one column for each engine, and the labels that the learner may look at."""
-        labels: dict[str, str] = {}
         match observation:
             case Utterance():
                 listened_to = frozenset(self._scorer.listened_to)
                 network = text_network(
                     observation, self.experts, listened_to, self._unit, self.spec.normalizer
                 )
-                labels = {n: observation.labels[n] for n in self.spec.labels if n in observation.labels}
             case SlotNetwork():
                 network = in_order(observation, self.experts)
             case _:
                 raise InvalidInput(
                     "this learner takes slots or engines' outputs, not tokens by transition name"
                 )
+        labels = {n: observation.labels[n] for n in self.spec.labels if n in observation.labels}
         return network, labels
 
     def _view(

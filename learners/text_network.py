@@ -45,7 +45,7 @@ def in_order(network: SlotNetwork, experts: tuple[str, ...]) -> SlotNetwork:
         if name in columns:
             tokens[:, j] = network.tokens[:, columns[name]]
             confidences[:, j] = network.confidences[:, columns[name]]
-    return SlotNetwork(experts, network.vocabulary, tokens, confidences)
+    return replace(network, experts=experts, tokens=tokens, confidences=confidences)
 
 
 def _with_onlooker(

@@ -92,6 +92,7 @@ class SlotNetwork:
     vocabulary: tuple[str, ...]  # vocabulary[NULL] == ""
     tokens: NDArray[np.int32]  # slots x experts
     confidences: NDArray[np.float64]  # slots x experts
+    labels: Mapping[str, str] = field(default_factory=dict)  # as of an utterance
 
     @property
     def slot_count(self) -> int:

@@ -17,7 +17,7 @@ _SETTING_NAMES = {number: name for name, number in _SETTINGS.items()}
 # Named alike and of the same meaning on both sides.
 _PLAIN = (
     *("experts", "normalizer", "window", "automaton", "derived", "labels", "horizon", "learning_rate"),
-    *("gain_bound", "seed", "options"),
+    *("gain_bound", "seed"),
 )
 _GAINS: dict[str, Any] = {
     "slot_match": wire.SlotMatchGain,
@@ -36,6 +36,8 @@ def spec_to_wire(spec: CombinerSpec) -> wire.LearnerSpec:
         unit=wire.Unit.Value(f"UNIT_{spec.unit.upper()}"),
         decide=wire.Decide.Value(f"DECIDE_{spec.decide.upper()}"),
         gain=_gain_to_wire(spec.gain),
+        options={name: value for name, value in spec.options.items() if not isinstance(value, str)},
+        text_options={name: value for name, value in spec.options.items() if isinstance(value, str)},
         **{name: getattr(spec, name) for name in _PLAIN},
     )
 
@@ -54,7 +56,7 @@ def spec_from_wire(message: wire.LearnerSpec) -> CombinerSpec:
             "experts": tuple(message.experts),
             "derived": tuple(message.derived),
             "labels": tuple(message.labels),
-            "options": dict(message.options),
+            "options": {**message.options, **message.text_options},
         },
     )
 

@@ -36,7 +36,7 @@ DECISIONS = {
 
 
 # Counted before anything is made of them: a message of a megabyte holds 200,000 of each.
-MOST = {"derived": 64, "labels": 16, "options": 64}
+MOST = {"derived": 64, "labels": 16, "options": 64, "text_options": 64}
 PATTERN_TOKENS = 20_000
 NAME_BYTES = 256  # of an expert; it is a label of metrics and stands in every choice
 
@@ -74,7 +74,7 @@ def spec_from_wire(message: wire.LearnerSpec, limits: Limits, field: str) -> Com
             gain_bound=message.gain_bound,
             decide=_named(DECISIONS, message.decide, f"{field}.decide"),
             seed=message.seed,
-            options=dict(message.options),
+            options=_options(message, field),
         )
         spec.to_json()
     except InvalidInput as error:
@@ -102,8 +102,17 @@ def spec_to_wire(spec: CombinerSpec) -> wire.LearnerSpec:
         gain_bound=spec.gain_bound,
         decide=_numbered(DECISIONS, spec.decide),
         seed=spec.seed,
-        options=spec.options,
+        options={name: value for name, value in spec.options.items() if not isinstance(value, str)},
+        text_options={name: value for name, value in spec.options.items() if isinstance(value, str)},
     )
+
+
+def _options(message: wire.LearnerSpec, field: str) -> dict[str, float | str]:
+    for name in message.text_options:
+        if name in message.options:
+            where = f"{field}.text_options"
+            raise Invalid(f"{where}: {name!r} is in options too: send it once", where)
+    return {**message.options, **message.text_options}
 
 
 def _named(names: Mapping[Any, str], number: int, field: str) -> str:

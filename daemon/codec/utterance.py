@@ -5,6 +5,7 @@ message's arrays through one dictionary into numpy arrays. `fingerprint` names t
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from hashlib import blake2b
 from itertools import chain, repeat
 from math import isinf, isnan
@@ -55,7 +56,8 @@ def observation_from_wire(message: wire.Utterance, experts: Sequence[str], limit
     _check_labels(message.labels)
     match message.WhichOneof("observation"):
         case "slots":
-            return _slots_from_wire(message.slots, experts, limits)
+            network = _slots_from_wire(message.slots, experts, limits)
+            return replace(network, labels=dict(message.labels)) if message.labels else network
         case "outputs":
             outputs = _outputs_from_wire(message.outputs, experts, limits)
             return Utterance(message.id, outputs, None, dict(message.labels))
@@ -68,7 +70,8 @@ def observation_from_wire(message: wire.Utterance, experts: Sequence[str], limit
 def observation_to_wire(observation: Observation, utterance_id: str) -> wire.Utterance:
     match observation:
         case SlotNetwork():
-            return wire.Utterance(id=utterance_id, slots=_slots_to_wire(observation))
+            slots = _slots_to_wire(observation)
+            return wire.Utterance(id=utterance_id, slots=slots, labels=observation.labels)
         case NamedTokens(tokens):
             named = wire.NamedTokens(names=tokens.keys(), tokens=tokens.values())
             return wire.Utterance(id=utterance_id, named_tokens=named)

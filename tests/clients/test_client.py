@@ -338,3 +338,15 @@ async def test_statistics_are_watched(client: GalloonClient, name: str):
     assert statistics.error_rates["a"].wer == 0.0
     with pytest.raises(NotFound):
         await anext(client.watch_learner(f"{name}/none"))
+
+
+async def test_an_option_that_is_a_word_travels(client: GalloonClient, name: str):
+    """CDSB's estimator is chosen by name; the spec comes back as it was sent."""
+    options = {"bias": "implicit", "confidence": 0.1}
+    spec = CombinerSpec(experts=EXPERTS, algorithm="semi_bandit", window=3, options=options)
+    made = await client.create_learner(name, spec)
+    assert made.spec.options == options
+    async with client.stream(name) as stream:
+        choice = await stream.choose(aligned("u1"))
+        assert (await stream.learn("u1", TrueTokens(TRUTH))).lessons == 1
+        assert choice.tokens

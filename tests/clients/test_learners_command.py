@@ -91,7 +91,7 @@ WRONG = {
     "two experts of a name": (("create", "x", "--experts", "a,a"), "different"),
     "unknown gain": (("create", "x", "--experts", "a", "--gain", "fame"), "gain.kind"),
     "half a gain": (("create", "x", "--experts", "a", "--gain", "ngram:2"), "ngram:order=2"),
-    "an option without number": (("create", "x", "--experts", "a", "--option", "bias"), "NAME=NUMBER"),
+    "an option without value": (("create", "x", "--experts", "a", "--option", "bias"), "NAME=VALUE"),
     "an address without port": (("list", "--server", "localhost"), "host:port"),
     "delete without a word": (("delete", "x"), "--yes"),
     "json twice": (("export", "x", "-o", "-", "--json"), "standard output"),
@@ -119,3 +119,13 @@ def test_help_teaches(command: str):
     result = CliRunner().invoke(main, ["learners", *command.split(), "--help"])
     assert result.exit_code == 0
     assert "Usage: " in result.stdout
+
+
+def test_options_of_an_algorithm_are_numbers_or_words(galloon, name: str):
+    """What is no number is a word; the daemon knows which words there are."""
+    cdsb = (name, "--experts", "a,b", "--algorithm", "semi_bandit", "--window", "3")
+    refused = galloon("create", *cdsb, "--option", "bias=left")
+    assert (refused.exit_code, "bias 'left' is not one of" in refused.stderr) == (1, True)
+    made = told(galloon("create", *cdsb, "--option", "bias=none", "--option", "confidence=0.2", "--json"))
+    assert made["spec"]["options"] == {"bias": "none", "confidence": 0.2}
+    assert galloon("create", *cdsb, "--option", "bias").exit_code == 2

@@ -19,7 +19,7 @@ from galloon.learners.combiner import (
     TrueText,
     TrueTokens,
 )
-from galloon.learners.spec import ALGORITHMS, DECISIONS, UNITS, CombinerSpec
+from galloon.learners.spec import ALGORITHMS, DECISIONS, DERIVED, UNITS, CombinerSpec
 from galloon.learners.utterance import ExpertOutput, Hypothesis, Lattice, SlotNetwork, Utterance, Word
 from galloon.v1 import combine_pb2 as wire
 from galloon.v1 import utterance_pb2
@@ -179,14 +179,14 @@ specs = st.builds(
     normalizer=words,
     window=st.integers(1, 4096),
     automaton=texts,
-    derived=st.lists(words, max_size=2).map(tuple),
+    derived=st.lists(st.sampled_from(DERIVED), max_size=2, unique=True).map(tuple),
     labels=st.lists(words, max_size=2).map(tuple),
     horizon=st.integers(0, 2**63 - 1),
     learning_rate=positive,
     gain_bound=positive,
     decide=st.sampled_from(DECISIONS),
     seed=st.integers(0, 2**63 - 1),
-    options=st.dictionaries(words, doubles, max_size=2),
+    options=st.dictionaries(words, doubles | texts, max_size=3),
 )
 
 

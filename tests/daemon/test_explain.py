@@ -121,3 +121,15 @@ async def test_a_settled_round_is_known_in_full_for_a_while_and_its_answer_for_l
         assert [slot.probability for slot in told.slots] == pytest.approx(list(choice.probabilities))
         assert not any(slot.offers or slot.trust or slot.contexts for slot in told.slots)
         assert (await explained(daemon, "text", "u2")).detailed
+
+
+async def test_labels_of_aligned_slots_are_looked_at(tmp_path):
+    """As those of engines' outputs: they are a context of every slot."""
+    async with serving(tmp_path) as daemon:
+        spec = simple_spec(algorithm=spec_pb2.ALGORITHM_TIED, labels=["kind"])
+        stream = await daemon.open("text", spec)
+        await stream.choice(utterance(1, labels={"kind": "fax", "other": "ignored"}))
+        await stream.choice(utterance(2))
+        for utterance_id, labelled in (("u1", True), ("u2", False)):
+            for slot in (await explained(daemon, "text", utterance_id)).slots:
+                assert any(", labels #" in context.name for context in slot.contexts) == labelled

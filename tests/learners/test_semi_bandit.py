@@ -74,7 +74,7 @@ def test_a_favourite_of_exploration_may_be_the_most_probable_path():
 
 
 def test_options_are_checked():
-    with pytest.raises(InvalidInput, match="bias: 'some' is not one of everywhere, none, implicit"):
+    with pytest.raises(InvalidInput, match="bias 'some' is not one of everywhere, none, implicit"):
         SemiBandit(CONTEXT, BOUND, bias="some")
     for confidence in (0.0, 1.0, -1.0, np.nan):
         with pytest.raises(InvalidInput, match="confidence"):

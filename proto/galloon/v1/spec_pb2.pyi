@@ -165,6 +165,26 @@ class LearnerSpec(_message.Message):
         def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
         def WhichOneof(self, oneof_group: _Never) -> None: ...
 
+    @_typing.final
+    class TextOptionsEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        value: _builtins.str
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _builtins.str = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
     EXPERTS_FIELD_NUMBER: _builtins.int
     ALGORITHM_FIELD_NUMBER: _builtins.int
     GAIN_FIELD_NUMBER: _builtins.int
@@ -181,6 +201,7 @@ class LearnerSpec(_message.Message):
     DECIDE_FIELD_NUMBER: _builtins.int
     SEED_FIELD_NUMBER: _builtins.int
     OPTIONS_FIELD_NUMBER: _builtins.int
+    TEXT_OPTIONS_FIELD_NUMBER: _builtins.int
     algorithm: Global___Algorithm.ValueType
     """How it learns. Default ALGORITHM_TIED."""
     setting: Global___Setting.ValueType
@@ -217,7 +238,9 @@ class LearnerSpec(_message.Message):
 
     @_builtins.property
     def derived(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Experts computed from the engines, by name: "vote", "frequency_vote", ... Default: none."""
+        """Experts computed from the engines: "vote", "frequency_vote", "confidence_vote", "most_confident"; each at most
+        once, and no engine of the same name. Default: none; the tied learner always has votes.
+        """
 
     @_builtins.property
     def labels(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
@@ -225,7 +248,13 @@ class LearnerSpec(_message.Message):
 
     @_builtins.property
     def options(self) -> _containers.ScalarMap[_builtins.str, _builtins.float]:
-        """The algorithm's own options by name, e.g. {"exploration": 0.1}. Default: none."""
+        """The algorithm's own options by name, those that are numbers: {"confidence": 0.05} of ALGORITHM_SEMI_BANDIT.
+        Default: none.
+        """
+
+    @_builtins.property
+    def text_options(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
+        """Those that are words: {"bias": "implicit"} (or "everywhere", "none") of ALGORITHM_SEMI_BANDIT. Default: none."""
 
     def __init__(
         self,
@@ -246,10 +275,11 @@ class LearnerSpec(_message.Message):
         decide: Global___Decide.ValueType = ...,
         seed: _builtins.int = ...,
         options: _abc.Mapping[_builtins.str, _builtins.float] | None = ...,
+        text_options: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["gain", b"gain"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["algorithm", b"algorithm", "automaton", b"automaton", "decide", b"decide", "derived", b"derived", "experts", b"experts", "gain", b"gain", "gain_bound", b"gain_bound", "horizon", b"horizon", "labels", b"labels", "learning_rate", b"learning_rate", "normalizer", b"normalizer", "options", b"options", "seed", b"seed", "setting", b"setting", "unit", b"unit", "window", b"window"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["algorithm", b"algorithm", "automaton", b"automaton", "decide", b"decide", "derived", b"derived", "experts", b"experts", "gain", b"gain", "gain_bound", b"gain_bound", "horizon", b"horizon", "labels", b"labels", "learning_rate", b"learning_rate", "normalizer", b"normalizer", "options", b"options", "seed", b"seed", "setting", b"setting", "text_options", b"text_options", "unit", b"unit", "window", b"window"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -17,6 +17,7 @@ from galloon.learners.alignment import (
     most_confident,
 )
 from galloon.learners.errors import InvalidInput
+from galloon.learners.spec import DERIVED as NAMES
 from galloon.learners.utterance import SlotNetwork
 from tests.learners.alignment.outputs import utterance, utterances
 
@@ -93,3 +94,8 @@ def test_derived_experts_join_the_network_by_name():
 def test_no_experts_offer_nothing():
     for name in DERIVED:
         assert derive(align(utterance()), [name]).tokens.shape == (0, 1)
+
+
+def test_a_spec_knows_every_derived_expert():
+    """The list in the spec is written out, because clients read specs without the alignment."""
+    assert tuple(DERIVED) == NAMES
