@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from galloon.learners import state
-from galloon.learners.alignment import AlignedTarget, Unit, align_target, derive, slot_text
+from galloon.learners.alignment import AlignedTarget, Unit, align_target, derived_offer, slot_text
 from galloon.learners.combiner import (
     Alternative,
     ChosenTokens,
@@ -28,6 +28,7 @@ from galloon.learners.combiner import (
 )
 from galloon.learners.errors import BoundExceeded, InvalidInput
 from galloon.learners.explanation import WeighedContext, WeighedSlot, weighed_offers
+from galloon.learners.kernels.answers import answer, slot_gains
 from galloon.learners.kernels.poisson_binomial import posteriors
 from galloon.learners.protocol import BanditFeedback, FullFeedback, SemiBanditFeedback, Setting
 from galloon.learners.scorer import Scored, Scorer, ScorerSettings
@@ -85,12 +86,11 @@ class TextCombiner:
 
     def choose(self, observation: Observation, round_number: int) -> Decision:
         played, scored = self._play(observation, round_number)
-        tokens = self._chosen_tokens(played)
-        probabilities = played.played.probabilities[np.arange(len(tokens)), played.played.shown]
+        tokens, log_probability = self._chosen_tokens(played)
         return Decision(
             text=slot_text(list(tokens.texts), self._unit),
             tokens=tokens,
-            log_probability=float(np.log(probabilities).sum()),
+            log_probability=log_probability,
             memory=self._remember(played, scored),
         )
 
@@ -187,7 +187,8 @@ class TextCombiner:
     def _play(self, observation: Observation, round_number: int) -> tuple[TextRound, Scored]:
         network, labels = self._network(observation)
         scored = self._scorer.score(network, labels)
-        tokens = np.column_stack([derive(network, self._derived).tokens, scored.best])
+        derived = [derived_offer(network, name).tokens for name in self._derived]
+        tokens = np.column_stack([network.tokens, *derived, scored.best])
         predicted = np.empty((0, tokens.shape[1]))
         if self._setting is Setting.BANDIT:
             columns = [self._scorer.right_probabilities(scored, column) for column in tokens.T]
@@ -229,21 +230,21 @@ class TextCombiner:
         numbers = np.array(list(label_hashes(labels)), dtype=np.uint64)
         return SlotView(tokens, len(self.experts), numbers, predicted)
 
-    def _chosen_tokens(self, played: TextRound) -> ChosenTokens:
-        """The answer's slots. A token is said to come from the most trusted engine that offers it."""
-        trust, vocabulary = played.played.probabilities, played.network.vocabulary
-        shown = played.shown
-        same = played.tokens == shown[:, None]
-        engines = len(self.experts)
-        givers = np.where(same[:, :engines], trust[:, :engines], -1.0).argmax(axis=1)
-        return ChosenTokens(
+    def _chosen_tokens(self, played: TextRound) -> tuple[ChosenTokens, float]:
+        """The answer's slots, and the log of its chance."""
+        vocabulary, trust = played.network.vocabulary, played.played.probabilities
+        shown, givers, chances, log_probability = answer(
+            played.tokens, trust, played.played.shown, len(self.experts)
+        )
+        tokens = ChosenTokens(
             [vocabulary[token] for token in shown.tolist()],
             [self.experts[giver] for giver in givers.tolist()],
-            (same * trust).sum(axis=1).tolist(),
+            chances.tolist(),
             lambda slot: _alternatives(
                 self.all_experts, vocabulary, played.tokens[slot], int(shown[slot]), trust[slot]
             ),
         )
+        return tokens, log_probability
 
     # Learning.
 
@@ -262,24 +263,20 @@ class TextCombiner:
 
     def _learn_truth(self, played: TextRound, truth: AlignedTarget, scored: Scored | None) -> Lesson:
         """The truth is known; the learner is told what its setting reveals, and the books everything."""
-        tokens, shown = played.tokens, played.shown
-        gains = (tokens == truth.tokens[:, None]).astype(np.float64)
-        shown_gains = (shown == truth.tokens).astype(np.float64)
-        view = self._view(tokens, played.labels, played.predicted)
+        gains, expert_gains, shown_gains = slot_gains(played.tokens, played.played.shown, truth.tokens)
+        view = self._view(played.tokens, played.labels, played.predicted)
         if self._setting is Setting.FULL:
             self._tied.learn(played.played, view, FullFeedback(gains))
             self._scorer.learn_truth(played.network, played.labels, truth, scored)
         else:
             self._teach_part(played, view, shown_gains, scored)
-        self._expert_gains += gains.sum(axis=0)
+        self._expert_gains += expert_gains
+        gained = float(shown_gains.sum())
         drawn = self.spec.decide == "sample"
-        expected = float((played.played.probabilities * gains).sum()) if drawn else float(shown_gains.sum())
-        self._enter(float(shown_gains.sum()), expected)
+        expected = float((played.played.probabilities * gains).sum()) if drawn else gained
+        self._enter(gained, expected)
         self._rounds_where_known += 1
-        return Lesson(
-            float(shown_gains.sum()),
-            dict(zip(self.all_experts, gains.sum(axis=0).tolist(), strict=True)),
-        )
+        return Lesson(gained, dict(zip(self.all_experts, expert_gains.tolist(), strict=True)))
 
     def _learn_shown(self, played: TextRound, gains: NDArray[np.float64], scored: Scored | None) -> Lesson:
         if self._setting is Setting.FULL:

@@ -35,9 +35,9 @@ class TextRound:
         return blobs.join(
             [
                 json.dumps([self.network.vocabulary, self.labels]).encode(),
-                self.tokens.astype("<i4").tobytes(),
-                self.network.confidences.astype("<f8").tobytes(),
-                self.predicted.astype("<f8").tobytes(),
+                self.tokens.astype("<i4", copy=False).tobytes(),
+                self.network.confidences.astype("<f8", copy=False).tobytes(),
+                self.predicted.astype("<f8", copy=False).tobytes(),
                 self.played.to_bytes(),
             ]
         )

@@ -1,4 +1,5 @@
-"""Experts computed from the experts: votes and confidences. `derive` adds them to a network by name.
+"""Experts computed from the experts: votes and confidences. `derive` adds them to a network by name
+(`derived_offer` is what one says).
 
     vote              is there a token here at all? then which: one expert, one vote
     frequency_vote    the same in one step, null being a token like any other (ROVER by frequency)
@@ -74,11 +75,16 @@ def derive(network: SlotNetwork, names: Iterable[str], ties: Ties = "listed") ->
     """The network with these derived experts added; each is computed from the network as given."""
     result = network
     for name in names:
-        if name not in DERIVED:
-            raise InvalidInput(f"no derived expert is called {name!r}; choose from {', '.join(DERIVED)}")
-        offer = DERIVED[name](network, ties)
+        offer = derived_offer(network, name, ties)
         result = with_expert(result, name, offer.tokens, offer.confidences)
     return result
+
+
+def derived_offer(network: SlotNetwork, name: str, ties: Ties = "listed") -> Offer:
+    """What the derived expert of this name offers."""
+    if name not in DERIVED:
+        raise InvalidInput(f"no derived expert is called {name!r}; choose from {', '.join(DERIVED)}")
+    return DERIVED[name](network, ties)
 
 
 def _vote(network: SlotNetwork, weights: NDArray[np.int64], ties: Ties, *, occupancy_first: bool) -> Offer:

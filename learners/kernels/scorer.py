@@ -177,6 +177,17 @@ def score_slots(sheets, table, shares):
 
 
 @njit(cache=True, nogil=True)
+def best_offers(offers, probabilities):
+    """The most probable token of each slot, of equals the best supported; null where nobody is asked."""
+    slots, experts = offers.shape
+    best = np.zeros(slots, dtype=np.int32)
+    for slot in range(slots):
+        if experts > 0:
+            best[slot] = offers[slot, np.argmax(probabilities[slot])]
+    return best
+
+
+@njit(cache=True, nogil=True)
 def learn_slots(sheets, table, shares, truth, shown, gains):
     """One gradient step a slot, on the log loss of what was revealed of it.
 
@@ -370,6 +381,22 @@ def compare_experts(tokens, apart, disputed):
 
 
 @njit(cache=True, nogil=True)
+def count_agreed(tokens, truth, gains, agreed):
+    """Add to the right and to the wrong tokens (float64[2]) of slots where all experts agree.
+
+    truth and gains are as in `learn_slots`; a gain is right in part.
+    """
+    for i in range(tokens.shape[0]):
+        alone = True
+        for j in range(1, tokens.shape[1]):
+            alone &= tokens[i, j] == tokens[i, 0]
+        if alone and (truth[i] != ABSENT or not np.isnan(gains[i])):
+            right = gains[i] if truth[i] == ABSENT else 1.0 if tokens[i, 0] == truth[i] else 0.0
+            agreed[0] += right
+            agreed[1] += 1.0 - right
+
+
+@njit(cache=True, nogil=True)
 def read_text(language, used, classes, codes, starts, hashes, tokens):
     """Count true tokens (indices of a vocabulary) in the language: in a row, alone, and letter by letter."""
     symbols = np.empty(tokens.shape[0] + 2, dtype=np.uint64)
@@ -404,11 +431,12 @@ def warm_up() -> None:
     )
     shares = np.array([0.5, 0.5])
     sheets = describe_slots(page, language, classes)
-    score_slots(sheets, table, shares)
+    best_offers(sheets.offers, score_slots(sheets, table, shares))
     truth, gains = np.array([1, 1], dtype=np.int32), np.full(2, np.nan)
     learn_slots(sheets, table, shares, truth, truth, gains)
     survey(page.tokens, page.ids, page.buckets, np.full((2, 10), 0.5), np.ones((2, 10)))
     judge_experts(page.tokens, page.ids, page.buckets, truth, np.zeros((2, 10)), np.zeros((2, 10)))
+    count_agreed(page.tokens, truth, gains, np.ones(2))
     compare_experts(page.tokens, np.zeros((2, 2), np.int64), np.zeros(1, np.int64))
     used = np.zeros(1, np.int64)
     read_text(language, used, classes, page.codes, page.starts, page.hashes, truth)

@@ -271,6 +271,32 @@ def pick(tokens, probabilities, draws, best):
     return shown, chances
 
 
+@njit(cache=True, nogil=True)
+def play(table, rate, tokens, engines, labels, draws, best):
+    """One round at once: probabilities, masses (float32), shown experts and chances, as `trust` and `pick` say."""
+    probabilities, masses = trust(table, slot_contexts(tokens, engines, labels), rate)
+    shown, chances = pick(tokens, probabilities, draws, best)
+    return probabilities, masses.astype(np.float32), shown, chances
+
+
+@njit(cache=True, nogil=True)
+def teach(table, rate, tokens, engines, labels, probabilities, masses, losses):
+    """One lesson at once. Returns what `learn` does, and in how many slots experts differed."""
+    slots, experts = losses.shape
+    lost = np.empty((slots, experts))
+    disputed = 0
+    for i in range(slots):
+        # A constant of a slot says nothing of anybody; where all offer the same there is nothing else.
+        least = losses[i].min()
+        differ = False
+        for j in range(experts):
+            lost[i, j] = losses[i, j] - least
+            differ |= tokens[i, j] != tokens[i, 0]
+        disputed += differ
+    seen = slot_contexts(tokens, engines, labels)
+    return learn(table, seen, rate, probabilities, masses, lost), disputed
+
+
 def warm_up() -> None:
     tokens = np.array([[1, 2], [1, 0]], dtype=np.int32)
     seen = slot_contexts(tokens, 2, np.zeros(1, dtype=np.uint64))
@@ -286,3 +312,6 @@ def warm_up() -> None:
     probabilities, masses = trust(table, seen, 0.5)
     pick(tokens, probabilities, np.zeros(2), True)
     learn(table, seen, 0.5, probabilities, masses.astype(np.float32), np.zeros((2, 2)))
+    labels = np.zeros(1, dtype=np.uint64)
+    probabilities, light, _, _ = play(table, 0.5, tokens, 2, labels, np.zeros(2), True)
+    teach(table, 0.5, tokens, 2, labels, probabilities, light, np.zeros((2, 2)))

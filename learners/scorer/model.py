@@ -15,9 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from galloon.learners.alignment import AlignedTarget, Unit
+from galloon.learners.alignment.vocabulary import slot_tokens
 from galloon.learners.bounded_table import BoundedTable
 from galloon.learners.kernels.offer_features import Page
-from galloon.learners.kernels.scorer import ABSENT, Sheets, Weights, describe_slots, learn_slots, score_slots
+from galloon.learners.kernels.scorer import (
+    ABSENT,
+    Sheets,
+    Weights,
+    best_offers,
+    count_agreed,
+    describe_slots,
+    learn_slots,
+    score_slots,
+)
 from galloon.learners.scorer.characters import CLASSES
 from galloon.learners.scorer.confidence import ConfidenceRecord
 from galloon.learners.scorer.explanation import ExplainedSlot, explain_slots
@@ -67,9 +77,7 @@ class Scored:
     @property
     def best(self) -> NDArray[np.int32]:
         """The most probable token of each slot."""
-        if not self.offers.size:
-            return np.zeros(self.offers.shape[0], dtype=np.int32)
-        return np.asarray(self.offers[np.arange(len(self.offers)), self.probabilities.argmax(axis=1)])
+        return np.asarray(best_offers(self.offers, self.probabilities))
 
     def probability_of(self, tokens: NDArray[np.int32]) -> NDArray[np.float64]:
         """The probability of one token in each slot; 0 if nobody offers it."""
@@ -110,7 +118,7 @@ class Scorer:
     ) -> None:
         """Take in the true token of every slot. `scored`, if still there, saves looking at the slots again."""
         unknown = np.full(network.slot_count, np.nan)
-        reading = self._learn(network, labels, target.tokens, target.tokens, unknown, scored)
+        reading = self._learn(network, labels, target.tokens, target.tokens, unknown, target.tokens, scored)
         known = len(target.vocabulary) == len(network.vocabulary)
         letters = reading.letters if known else letters_of(target.vocabulary)
         self._language.read(letters, target.tokens[target.tokens != NULL])
@@ -125,8 +133,10 @@ class Scorer:
     ) -> None:
         """Take in how probably each shown token was right: 0 or 1 where it was revealed, between if inferred."""
         truth = np.full(network.slot_count, ABSENT, dtype=np.int32)
-        letters = self._learn(network, labels, truth, shown, gains, scored).letters
         right = gains >= LIKELY
+        # A shown token that was surely right is the truth of its slot.
+        known = np.where(right, shown, truth)
+        letters = self._learn(network, labels, truth, shown, gains, known, scored).letters
         borders = np.flatnonzero(np.diff(right.astype(np.int8), prepend=0, append=0))
         for first, last in zip(borders[::2], borders[1::2], strict=True):
             stretch = shown[first:last]
@@ -195,10 +205,11 @@ class Scorer:
         ids = self._listened_to()
         buckets = self._confidence.buckets(network)
         trust, reference = self._confidence.survey(network, buckets, ids)
+        everybody = len(ids) == len(self.experts)
         return Page(
-            np.ascontiguousarray(network.tokens[:, ids]),
+            slot_tokens(network) if everybody else np.ascontiguousarray(network.tokens[:, ids]),
             ids,
-            np.ascontiguousarray(buckets[:, ids]),
+            buckets if everybody else np.ascontiguousarray(buckets[:, ids]),
             trust,
             letters.codes,
             letters.starts,
@@ -214,6 +225,7 @@ class Scorer:
         truth: NDArray[np.int32],
         shown: NDArray[np.int32],
         gains: NDArray[np.float64],
+        known: NDArray[np.int32],
         scored: Scored | None,
     ) -> Reading:
         fresh = scored is not None and scored.reading.lessons == self._lessons
@@ -222,14 +234,10 @@ class Scorer:
         self._useful = None
         self._features.make_room(FEATURES_OF_AN_OFFER * network.tokens.size)
         learn_slots(reading.sheets, self._weights, self._shares, truth, shown, gains)
-        # A shown token that was surely right is the truth of its slot.
-        known = np.where(gains >= LIKELY, shown, truth)
         self._confidence.judge(network, reading.page.ids, known)
         self._confidence.note(network)
         self._standing.compare(network)
-        alone = (network.tokens == network.tokens[:, :1]).all(axis=1) & ((truth != ABSENT) | ~np.isnan(gains))
-        right = np.where(truth != ABSENT, network.tokens[:, 0] == truth, gains)[alone]
-        self._agreed += right.sum(), (1.0 - right).sum()
+        count_agreed(network.tokens, truth, gains, self._agreed)
         return reading
 
 

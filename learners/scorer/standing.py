@@ -23,13 +23,14 @@ class Standing:
     def __init__(self, expert_count: int) -> None:
         self._apart = np.zeros((expert_count, expert_count), dtype=np.int64)
         self._disputed = np.zeros(1, dtype=np.int64)
+        self._earlier = np.tri(expert_count, k=-1, dtype=np.bool_)  # of each expert those listed before it
 
     def listened_to(self, spoken: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.int64]:
         """The experts to listen to, given how many tokens each has offered where they differed, and right ones."""
         count = len(self._apart)
         if self._disputed[0] < TRIALS:
             return np.arange(count)
-        repeats = np.tril(self._apart == 0, -1).any(axis=1)
+        repeats = ((self._apart == 0) & self._earlier).any(axis=1)
         silent = spoken == 0
         noise = (spoken >= TRIALS) & (right <= spoken * HARDLY_EVER)
         useful = np.flatnonzero(~(repeats | silent | noise))

@@ -21,9 +21,9 @@ from galloon.learners.kernels.tied import (
     LEVELS,
     Contexts,
     Seen,
-    learn,
-    pick,
+    play,
     slot_contexts,
+    teach,
     trust,
 )
 from galloon.learners.protocol import BanditFeedback, FullFeedback, SemiBanditFeedback, Setting, Size
@@ -33,6 +33,7 @@ from galloon.learners.tied.estimates import score_losses, shown_losses
 from galloon.learners.tied.explanation import context_weights
 
 CONTEXT_LIMIT = 1 << 13
+_NO_DRAWS = np.zeros(0)
 Feedback = FullFeedback | SemiBanditFeedback | BanditFeedback
 
 
@@ -59,10 +60,10 @@ class TiedMemory:
     def to_bytes(self) -> bytes:
         return blobs.join(
             [
-                self.probabilities.astype("<f8").tobytes(),
-                self.shown.astype("<i4").tobytes(),
-                self.divisors.astype("<f8").tobytes(),
-                self.masses.astype("<f4").tobytes(),
+                self.probabilities.astype("<f8", copy=False).tobytes(),
+                self.shown.astype("<i4", copy=False).tobytes(),
+                self.divisors.astype("<f8", copy=False).tobytes(),
+                self.masses.astype("<f4", copy=False).tobytes(),
                 np.array([self.rate], dtype="<f8").tobytes(),
             ]
         )
@@ -139,17 +140,15 @@ class TiedLearner:
 
     def choose(self, round_number: int, view: SlotView) -> TiedChoice:
         """Draw an expert for each slot, or take the most trusted token."""
-        seen = slot_contexts(view.tokens, view.engines, view.labels)
-        slots = len(view.tokens)
-        probabilities, masses = trust(self._contexts, seen, self._rate)
-        best = self._decide == "best"
-        draws = np.zeros(0) if best else uniforms(self._seed, round_number, slots)
-        shown, chances = pick(view.tokens, probabilities, draws, best)
+        slots, rate, best = len(view.tokens), self._rate, self._decide == "best"
+        draws = _NO_DRAWS if best else uniforms(self._seed, round_number, slots)
+        probabilities, masses, shown, chances = play(
+            self._contexts, rate, view.tokens, view.engines, view.labels, draws, best
+        )
+        log_probability = 0.0 if best else float(np.log(probabilities[np.arange(slots), shown]).sum())
         # What is certain to be shown is divided by 1, whatever its weight.
         divisors = np.ones(slots) if best else chances
-        experts_chances = np.ones(1) if best else probabilities[np.arange(slots), shown]
-        log_probability = float(np.log(experts_chances).sum())
-        memory = TiedMemory(probabilities, shown, divisors, masses.astype(np.float32), self._rate)
+        memory = TiedMemory(probabilities, shown, divisors, masses, rate)
         return TiedChoice(shown, probabilities, log_probability, memory)
 
     def learn(self, memory: TiedMemory, view: SlotView, feedback: Feedback) -> None:
@@ -157,7 +156,6 @@ class TiedLearner:
         slots, experts = memory.probabilities.shape
         if view.tokens.shape != (slots, experts):
             raise DamagedState(f"this memory is of {slots} slots, the slots given are {len(view.tokens)}")
-        seen = slot_contexts(view.tokens, view.engines, view.labels)
         self._table.make_room(slots * LEVELS)
         match feedback:
             case FullFeedback(gains) if self.setting is Setting.FULL:
@@ -170,13 +168,12 @@ class TiedLearner:
                 raise InvalidInput(
                     f"this learner plays in the {self.setting.value} setting, not with this feedback"
                 )
-        # A constant of a slot says nothing of anybody; where all offer the same there is nothing else.
-        losses = losses - losses.min(axis=1, keepdims=True)
-        played = (memory.rate, memory.probabilities, memory.masses, losses)
-        taken = float(learn(self._contexts, seen, *played))
+        seen = view.tokens, view.engines, view.labels
+        played = memory.probabilities, memory.masses, losses
+        taken, disputed = teach(self._contexts, memory.rate, *seen, *played)
         self._taken += taken
         self._spread += taken / memory.rate
-        self.slots_learned += int((view.tokens != view.tokens[:, :1]).any(axis=1).sum())
+        self.slots_learned += disputed
         self.rounds_learned += 1
 
     def bound(self, expert: int) -> float:
