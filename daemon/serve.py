@@ -14,6 +14,7 @@ from galloon.daemon import logs
 from galloon.daemon.auth import new_token
 from galloon.daemon.config import load
 from galloon.daemon.errors import ConfigError, DaemonError
+from galloon.daemon.event_loop import EventLoop
 
 
 @click.command()
@@ -63,7 +64,8 @@ def serve(
         from galloon.daemon.app import run
         from galloon.learners.build import build
 
-        asyncio.run(run(config, build, ready_file))
+        with asyncio.Runner(loop_factory=EventLoop) as runner:
+            runner.run(run(config, build, ready_file))
     except ConfigError as error:
         _fail(2, str(error))
     except DaemonError as error:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from galloon.daemon.lane import Lane
+from galloon.daemon.lane import SLICE_S, Lane
 
 LIGHT, HEAVY = ("light", 0), ("heavy", 0)
 
@@ -82,3 +82,23 @@ async def test_other_lanes_do_not_wait(pool):
     assert not waiting.done()
     gate.set()
     await waiting
+
+
+async def test_streams_of_one_learner_share_its_slice(pool, monkeypatch):
+    """However many hand over a piece in one turn of the loop, the others' turn comes when the slice is over."""
+    now, done = [100.0], list[int]()
+    monkeypatch.setattr("galloon.daemon.lane.perf_counter", lambda: now[0])
+    lane, other = Lane(pool, 1.0), Lane(pool, 1.0)
+    lane._seconds[LIGHT] = other._seconds[LIGHT] = 0.0
+
+    def work(number: int) -> None:
+        done.append(number)
+        now[0] += 0.6 * SLICE_S
+
+    for number in range(4):
+        lane.enter(LIGHT, lambda n=number: work(n), lambda *_: None)
+    other.enter(LIGHT, lambda: done.append(-1), lambda *_: None)
+    assert done == [0, 1, -1], "two fill the slice, then it is somebody else's turn"
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert done == [0, 1, -1, 2, 3]

@@ -37,8 +37,8 @@ from tests.fault.workload import POSTS, Log, keep_busy
 WARM_UP = 0.2  # of the time
 PAUSE_S = 0.4  # of each stream between two rounds: an hour of it can be played again in minutes
 # Small, so that what grows up to a limit is at its limit when the warm-up is over.
-LIMITS = Limits(pending_rounds=300, remembered_rounds=512)
-SETTINGS = ("store.snapshot_events=400", "limits.pending_rounds=300", "limits.remembered_rounds=512")
+LIMITS = Limits(pending_rounds=128, remembered_rounds=512)
+SETTINGS = ("store.snapshot_events=400", "limits.pending_rounds=128", "limits.remembered_rounds=512")
 
 
 @dataclass(frozen=True, slots=True)
