@@ -8,7 +8,18 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-MODULES = ("rate", "crowd", "automata", "rounds", "regret", "alignment", "rover", "catalogue", "settings")
+MODULES = (
+    "rate",
+    "crowd",
+    "automata",
+    "rounds",
+    "regret",
+    "alignment",
+    "rover",
+    "catalogue",
+    "settings",
+    "robustness",
+)
 
 
 @click.command()

@@ -1,11 +1,10 @@
 """Error rates on real text, line by line from a cold start: predict, then learn. And how fast that is.
 
-`figures` plays the bundled samples as users do by default: percent of errors by engine set, unit and setting,
-what unhelpful experts cost, and utterances a second with alignment and learning. `python -m bench.text FILE`
-plays one file and shows engines, votes and galloon, split by label and by halves.
+`figures` plays the bundled samples as users do by default: percent of errors by engine set, unit and setting, and
+utterances a second with alignment and learning. `python -m bench.text FILE` plays one file and shows engines,
+votes and galloon, split by label and by halves.
 """
 
-import random
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,7 +20,7 @@ from galloon.learners.scoring.error_rate import ErrorCounts, char_errors, word_e
 from galloon.learners.scoring.normalizers import normalizer
 from galloon.learners.spec import CombinerSpec
 from galloon.learners.text_combiner import TextCombiner
-from galloon.learners.utterance import ExpertOutput, Utterance, Word
+from galloon.learners.utterance import Utterance
 
 OCR = ("tess_eng", "tess_deu", "tess_bin", "rapidocr", "tess_legacy", "ocrad", "gocr")
 ASR = ("moonshine_base", "moonshine_tiny", "ps_dom", "ps_gen", "ps_fast")
@@ -47,21 +46,14 @@ def figures() -> dict[str, dict[str, float]]:
     ocr, asr = list(_utterances(ocr_sample())), list(_utterances(asr_sample()))
     five = OCR[:5]
     play(ocr[:50], five)
-    plain = play(ocr, five)
-    heard = play(asr, ASR)
     return {
-        "ocr, 5 engines": _row(plain),
+        "ocr, 5 engines": _row(play(ocr, five)),
         "ocr, 5 engines, domain given": _row(play(ocr, five, labels=("domain",))),
         "ocr, 7 engines": _row(play(ocr, OCR)),
         "ocr, 5 engines, characters": _row(play(ocr, five, unit="char")),
-        "asr, 5 engines": _row(heard),
+        "asr, 5 engines": _row(play(asr, ASR)),
         "ocr, told which shown tokens are right": _row(play(ocr, five, setting="semi")),
         "ocr, told how many shown tokens are right": _row(play(ocr, five, setting="bandit")),
-        "one expert more, change in percent": {
-            f"{kind} {name}": round(100 * (_with(utterances, experts, name).rate / run.rate - 1), 2)
-            for kind, utterances, experts, run in (("ocr", ocr, five, plain), ("asr", asr, ASR, heard))
-            for name in UNHELPFUL
-        },
     }
 
 
@@ -119,34 +111,6 @@ def _row(run: Run) -> dict[str, float]:
         "second_half": round(run.errors["half 2"]["galloon"].rate, 3),
         "utterances_per_s": round(run.utterances / run.seconds),
     }
-
-
-def _empty(_: Utterance, __: random.Random) -> tuple[Word, ...]:
-    return ()
-
-
-def _copy(utterance: Utterance, _: random.Random) -> tuple[Word, ...]:
-    return utterance.outputs[2].words
-
-
-def _noise(utterance: Utterance, draw: random.Random) -> tuple[Word, ...]:
-    """About as many words as the first engine's, each of random letters."""
-    return tuple(
-        Word("".join(draw.choices("etaoinshrdlu.,", k=draw.randint(1, 8))), draw.random())
-        for _ in range(max(1, len(utterance.outputs[0].words) + draw.randint(-2, 2)))
-    )
-
-
-UNHELPFUL = {"empty": _empty, "copy": _copy, "noise": _noise}
-
-
-def _with(utterances: list[Utterance], experts: tuple[str, ...], name: str) -> Run:
-    """The same with one unhelpful expert more."""
-    draw = random.Random(1)
-    more = (
-        replace(u, outputs=(*u.outputs, ExpertOutput(name, UNHELPFUL[name](u, draw)))) for u in utterances
-    )
-    return play(more, (*experts, name))
 
 
 def _utterances(path) -> Iterator[Utterance]:
