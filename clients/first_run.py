@@ -27,6 +27,7 @@ from galloon.clients.replay.session import Order, Session
 from galloon.clients.samples import asr_sample, ocr_sample
 
 HOST, GRPC_PORT, HTTP_PORT = "127.0.0.1", 7410, 7411
+OCR_LEARNER = "sample/ocr"
 # The five engines that people would choose; the other two of the sample are there to be a nuisance.
 OCR_ENGINES = ("tess_eng", "tess_deu", "tess_bin", "rapidocr", "tess_legacy")
 
@@ -53,9 +54,7 @@ def demo(once: bool, speech: bool, limit: int | None, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         daemon = LocalDaemon(folder, _address(GRPC_PORT), _address(HTTP_PORT))
         with stopped_after(daemon):
-            _play(
-                daemon, "sample/ocr", read_material(ocr_sample(), OCR_ENGINES, limit), ocr_sample(), console
-            )
+            _play(daemon, OCR_LEARNER, read_material(ocr_sample(), OCR_ENGINES, limit), ocr_sample(), console)
             if speech:
                 _play(daemon, "sample/asr", read_material(asr_sample(), (), limit), asr_sample(), console)
             _tell_where(daemon, folder, console)

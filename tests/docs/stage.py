@@ -3,7 +3,8 @@
 What differs from a reader's machine is declared here and nowhere else:
 - `environment`: ports and data directories of daemons that a document starts are free ones, and clients find the
   test's daemon by GALLOON_ADDRESS. The default addresses in a command or snippet become that daemon's.
-- `SHORTER`: options appended to commands that would take minutes. Everything else runs as it is written.
+- `SHORTER`: options appended to commands that would take minutes: fewer lines, on a daemon that runs already.
+  Everything else runs as it is written.
 - `_files`: the reader's own files, which the documents call lines.jsonl, eng.tsv and so on.
 - Commands that go on until they are stopped (`ENDLESS`) are stopped once they have shown that they work.
 """
@@ -28,7 +29,7 @@ from tests.docs.markdown import ROOT
 
 # The beginning of a command, and what is appended.
 SHORTER = {
-    "galloon replay clients/samples/": " --limit 8",
+    "galloon replay clients/samples/": " --limit 8 --server 127.0.0.1:7410",
     "galloon simulate --learner component_hedge": " --rounds 60",
 }
 ENDLESS = (
@@ -61,9 +62,8 @@ class Stage:
 
     def run(self, command: Command) -> str:
         """Type it. It must end with status 0, or work until it is stopped and then end with status 0."""
-        text = self.localised(command.text)
-        for beginning, more in SHORTER.items():
-            text += more if text.startswith(beginning) else ""
+        shorter = (more for beginning, more in SHORTER.items() if command.text.startswith(beginning))
+        text = self.localised(command.text + "".join(shorter))
         if any(pattern.match(text) for pattern in ENDLESS):
             return self._run_until_it_works(command, text)
         done = subprocess.run(

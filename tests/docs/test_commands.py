@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 
 from galloon.clients.blocking import BlockingClient
+from galloon.clients.first_run import OCR_LEARNER
+from galloon.clients.formats.utterances import read_utterances
+from galloon.clients.samples import ocr_sample
 from galloon.learners.combiner import TrueText
 from galloon.learners.spec import CombinerSpec
 from galloon.learners.utterance import Utterance
@@ -28,15 +31,22 @@ SNIPPETS = [block for file in documents() for block in read(file).blocks if bloc
 
 @pytest.fixture(scope="session")
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
-    """With the one learner that the documents name, which has learned from the one utterance that they name."""
+    """With the learners that the documents name, which have learned from the utterances that they name."""
     with running_daemon(tmp_path_factory.mktemp("docs")) as daemon:
         spec = CombinerSpec(experts=("tess_eng", "tess_deu"))
-        with BlockingClient(daemon.address) as client, client.stream("ocr/lines", create=spec) as stream:
-            choice = stream.choose(
-                Utterance.of_texts("line-17", {"tess_eng": "so sober", "tess_deu": "so over"})
-            )
-            stream.learn(choice.id, TrueText("so sober"))
+        said = {"tess_eng": "so sober", "tess_deu": "so over"}
+        with BlockingClient(daemon.address) as client:
+            for learner, utterance_id in (("ocr/lines", "line-17"), (OCR_LEARNER, _last_of_the_sample())):
+                with client.stream(learner, create=spec) as stream:
+                    stream.choose(Utterance.of_texts(utterance_id, said))
+                    stream.learn(utterance_id, TrueText("so sober"))
         yield daemon
+
+
+def _last_of_the_sample() -> str:
+    """What `make run` ends with."""
+    *_, last = read_utterances(ocr_sample())
+    return last.id
 
 
 def _marks(found: list[Command]) -> list[pytest.MarkDecorator]:

@@ -403,7 +403,9 @@ class Choice(_message.Message):
     text: _builtins.str
     """The chosen tokens joined as the learner's unit asks, without nulls."""
     log_probability: _builtins.float
-    """Natural log of the probability of the whole path; 0 where the decision was not drawn."""
+    """Natural log of the probability that the learner gave the whole path, whether it was drawn or the most probable
+    one; NaN where its law has no closed form (the perturbed leader).
+    """
     lessons: _builtins.int
     """Lessons that the learner had taken in when it chose."""
     repeated_answer: _builtins.bool

@@ -649,9 +649,7 @@ class ExplainUtteranceResponse(_message.Message):
     slot_count: _builtins.int
     """Slots of the whole utterance."""
     log_probability: _builtins.float
-    """Natural log of the probability of the whole path; 0 where the decision was not drawn, absent where the learner
-    cannot tell.
-    """
+    """Natural log of the probability that the learner gave the whole path; absent where its law has no closed form."""
     lessons: _builtins.int
     """Lessons that the learner had taken in when it chose."""
     lessons_since: _builtins.int
