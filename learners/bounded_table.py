@@ -49,6 +49,10 @@ class BoundedTable:
         self.used[0] = int(kept.sum())
 
     @property
+    def may_grow(self) -> bool:
+        return len(self.keys) < self.limit
+
+    @property
     def state_bytes(self) -> int:
         return self.keys.nbytes + sum(column.nbytes for column in self.columns.values())
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from galloon.learners import state
-from galloon.learners.alignment import AlignedTarget, Unit, align_target, derived_offer, slot_text
+from galloon.learners.alignment import AlignedTarget, Unit, align_target, derived_tokens, slot_text
 from galloon.learners.combiner import (
     Alternative,
     ChosenTokens,
@@ -32,7 +32,7 @@ from galloon.learners.kernels.answers import answer, slot_gains
 from galloon.learners.kernels.poisson_binomial import posteriors
 from galloon.learners.protocol import BanditFeedback, FullFeedback, SemiBanditFeedback, Setting
 from galloon.learners.scorer import Scored, Scorer, ScorerSettings
-from galloon.learners.scorer.model import label_hashes
+from galloon.learners.scorer.model import label_numbers
 from galloon.learners.spec import CombinerSpec
 from galloon.learners.text_network import in_order, text_network
 from galloon.learners.text_round import TextRound
@@ -187,7 +187,7 @@ class TextCombiner:
     def _play(self, observation: Observation, round_number: int) -> tuple[TextRound, Scored]:
         network, labels = self._network(observation)
         scored = self._scorer.score(network, labels)
-        derived = [derived_offer(network, name).tokens for name in self._derived]
+        derived = [derived_tokens(network, name) for name in self._derived]
         tokens = np.column_stack([network.tokens, *derived, scored.best])
         predicted = np.empty((0, tokens.shape[1]))
         if self._setting is Setting.BANDIT:
@@ -227,7 +227,7 @@ class TextCombiner:
     def _view(
         self, tokens: NDArray[np.int32], labels: Mapping[str, str], predicted: NDArray[np.float64]
     ) -> SlotView:
-        numbers = np.array(list(label_hashes(labels)), dtype=np.uint64)
+        numbers = label_numbers(labels)
         return SlotView(tokens, len(self.experts), numbers, predicted)
 
     def _chosen_tokens(self, played: TextRound) -> tuple[ChosenTokens, float]:

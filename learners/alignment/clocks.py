@@ -29,7 +29,7 @@ def times_together(
     if not given.any():
         return UNTIMED
     if all(sequence.sources is None for sequence in outputs.sequences):
-        ends = [(word.start, word.end) for expert in experts for word in expert.words]
+        ends = [end for expert in experts for word in expert.words for end in (word.start, word.end)]
         times = np.array(ends, dtype=np.float64).reshape(-1, 2)
     else:
         parts = []

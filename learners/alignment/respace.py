@@ -29,17 +29,17 @@ def respace(
     first, last, origin = split_glued(
         slot_tokens(network), letters.codes, letters.starts, settings.likeness_percent, settings.glued_words
     )
-    places = np.argwhere(origin >= 0)
-    if not len(places):
+    slots, experts = np.nonzero(origin >= 0)
+    if not len(slots):
         return network
 
     tokens, confidences = network.tokens.copy(), network.confidences.copy()
-    ids = {text: i for i, text in enumerate(network.vocabulary)}
-    for i, j in places:
-        whole = network.vocabulary[network.tokens[origin[i, j], j]]
-        part = whole[first[i, j] : last[i, j]]
-        tokens[i, j] = ids.setdefault(part, len(ids))
-        confidences[i, j] = network.confidences[origin[i, j], j]
+    origins = origin[slots, experts]
+    wholes = [network.vocabulary[token] for token in network.tokens[origins, experts].tolist()]
+    cuts = zip(wholes, first[slots, experts].tolist(), last[slots, experts].tolist(), strict=True)
+    ids = dict(zip(network.vocabulary, range(len(network.vocabulary)), strict=True))
+    tokens[slots, experts] = [ids.setdefault(whole[a:b], len(ids)) for whole, a, b in cuts]
+    confidences[slots, experts] = network.confidences[origins, experts]
     return renumbered(network.experts, tuple(ids), tokens, confidences)
 
 

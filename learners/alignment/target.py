@@ -11,15 +11,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from galloon.learners.alignment.costs import costs_across
-from galloon.learners.alignment.sequences import tokens_of
+from galloon.learners.alignment.costs import costs_across, unlike_bounds
+from galloon.learners.alignment.sequences import BLANK
 from galloon.learners.alignment.settings import DEFAULT_SETTINGS, AlignmentSettings, Unit
+from galloon.learners.alignment.spelling import spelled
 from galloon.learners.alignment.vocabulary import slot_tokens
 from galloon.learners.errors import BudgetExceeded
-from galloon.learners.kernels.target import place_target
+from galloon.learners.kernels.target import place_target, place_words
 from galloon.learners.scoring.normalizers import Normalizer
 from galloon.learners.scoring.normalizers import normalizer as named
-from galloon.learners.utterance import NULL, SlotNetwork, Word
+from galloon.learners.utterance import NULL, SlotNetwork
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +51,28 @@ def align_target(
     """
     if isinstance(target, str):
         rule = normalizer if isinstance(normalizer, Normalizer) else named(normalizer)
-        true_tokens = tokens_of([Word(word) for word in target.split()], unit, rule).tokens
+        words = rule.tokens(target.split())
+        true_tokens = words if unit == "word" else list(BLANK.join(words))
     else:
-        true_tokens = tuple(target)
+        true_tokens = list(target)
     if len(true_tokens) > settings.slot_limit:
         raise BudgetExceeded("target tokens", len(true_tokens), settings.slot_limit, "cut the utterance")
-    ids = {text: i for i, text in enumerate(network.vocabulary)}
-    for token in true_tokens:
-        ids.setdefault(token, len(ids))
-    vocabulary = tuple(ids)
-    numbers = np.array([ids[token] for token in true_tokens], dtype=np.int32)
-    costs = costs_across(network.vocabulary, true_tokens, unit, settings)
+    ids = dict(zip(network.vocabulary, range(len(network.vocabulary)), strict=True))
+    numbers = np.array([ids.setdefault(token, len(ids)) for token in true_tokens], dtype=np.int32)
+    vocabulary = network.vocabulary if len(ids) == len(network.vocabulary) else tuple(ids)
+    if unit == "word":
+        letters = spelled(vocabulary)
+        tokens, unplaced, errors = place_words(
+            slot_tokens(network),
+            numbers,
+            letters.codes,
+            letters.starts,
+            letters.alphabet_size,
+            settings.gap_cost,
+            unlike_bounds(settings),
+        )
+        return AlignedTarget(tokens, vocabulary, int(unplaced), int(errors), len(true_tokens))
+    costs = costs_across(network.vocabulary, tuple(true_tokens), unit, settings)
     places, errors = place_target(slot_tokens(network), numbers, costs, settings.gap_cost)
     tokens = np.full(network.slot_count, NULL, dtype=np.int32)
     placed = places >= 0

@@ -13,9 +13,9 @@ def renumbered(
     confidences: NDArray[np.float64],
 ) -> SlotNetwork:
     """The network over a vocabulary without what nobody offers, in the order of its texts, null first."""
-    used = sorted({vocabulary[token] for token in np.unique(tokens) if token != NULL})
+    used = sorted({vocabulary[token] for token in set(tokens.ravel().tolist()) if token != NULL})
     ordered = ("", *used)
-    places = {text: i for i, text in enumerate(ordered)}
+    places = dict(zip(ordered, range(len(ordered)), strict=True))
     numbers = np.array([places.get(text, NULL) for text in vocabulary], dtype=np.int32)
     return SlotNetwork(experts, ordered, numbers[tokens], confidences)
 

@@ -1,5 +1,5 @@
 """Experts computed from the experts: votes and confidences. `derive` adds them to a network by name
-(`derived_offer` is what one says).
+(`derived_tokens` is what one says).
 
     vote              is there a token here at all? then which: one expert, one vote
     frequency_vote    the same in one step, null being a token like any other (ROVER by frequency)
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from galloon.learners.alignment.slots import with_expert
 from galloon.learners.alignment.vocabulary import slot_tokens
 from galloon.learners.errors import InvalidInput
-from galloon.learners.kernels.votes import agreement, weighted_vote
+from galloon.learners.kernels.votes import agreement, plain_vote, weighted_vote
 from galloon.learners.utterance import SlotNetwork
 
 Ties = Literal["listed", "agreement"]
@@ -71,17 +71,26 @@ DERIVED: Mapping[str, Callable[[SlotNetwork, Ties], Offer]] = {
 }
 
 
+_PLAIN = {"vote": True, "frequency_vote": False}  # all weigh the same: whether occupancy comes first
+
+
 def derive(network: SlotNetwork, names: Iterable[str], ties: Ties = "listed") -> SlotNetwork:
     """The network with these derived experts added; each is computed from the network as given."""
     result = network
     for name in names:
-        offer = derived_offer(network, name, ties)
+        offer = _offer(network, name, ties)
         result = with_expert(result, name, offer.tokens, offer.confidences)
     return result
 
 
-def derived_offer(network: SlotNetwork, name: str, ties: Ties = "listed") -> Offer:
-    """What the derived expert of this name offers."""
+def derived_tokens(network: SlotNetwork, name: str) -> NDArray[np.int32]:
+    """The tokens alone of the derived expert of this name."""
+    if name in _PLAIN:
+        return np.asarray(plain_vote(slot_tokens(network), _PLAIN[name]))
+    return _offer(network, name, "listed").tokens
+
+
+def _offer(network: SlotNetwork, name: str, ties: Ties) -> Offer:
     if name not in DERIVED:
         raise InvalidInput(f"no derived expert is called {name!r}; choose from {', '.join(DERIVED)}")
     return DERIVED[name](network, ties)

@@ -27,9 +27,36 @@ def note(ring, seen, borders, numbers):
             ring[j, seen[j] % RING] = numbers[i, j]
             seen[j] += 1
             if seen[j] % max(REFRESH, min(seen[j], RING) // 8) == 0:
-                held = np.sort(ring[j, : min(seen[j], RING)])
+                held = ring[j, : min(seen[j], RING)].copy()
+                low = 0
                 for b in range(1, BUCKETS):
-                    borders[j, b - 1] = held[b * held.shape[0] // BUCKETS]
+                    place = b * held.shape[0] // BUCKETS
+                    _select(held, low, held.shape[0] - 1, place)
+                    borders[j, b - 1] = held[place]
+                    low = place + 1
+
+
+@njit(cache=True, nogil=True)
+def _select(numbers, low, high, place):
+    """Order numbers[low..high] just so far that the one at `place` is where sorting would put it (Hoare 1961)."""
+    while low < high:
+        pivot = numbers[(low + high) // 2]
+        i, j = low, high
+        while i <= j:
+            while numbers[i] < pivot:
+                i += 1
+            while pivot < numbers[j]:
+                j -= 1
+            if i <= j:
+                numbers[i], numbers[j] = numbers[j], numbers[i]
+                i += 1
+                j -= 1
+        if place <= j:
+            high = j
+        elif place >= i:
+            low = i
+        else:
+            return
 
 
 @njit(cache=True, nogil=True)

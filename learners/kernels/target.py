@@ -2,10 +2,13 @@
 
 `place_target` minimises, first, the edits that even a perfect choice in every slot would leave; among those
 alignments, the unlikeness of the true token to what the experts offer in its slot. Whole numbers throughout.
+`place_words` does the same for words, and works out their costs where they are needed.
 """
 
 import numpy as np
 from numba import njit
+
+from galloon.learners.kernels.token_distance import costs_against
 
 # One edit outweighs any sum of unlikenesses: those stay below 64 experts x 2,000 x 8,192 slots and tokens.
 EDIT = np.int64(1) << 31
@@ -67,7 +70,44 @@ def place_target(slots, target, costs, gap):
     return places, best[n] // EDIT
 
 
+@njit(cache=True, nogil=True)
+def place_words(slots, target, codes, starts, alphabet_size, gap, unlike):
+    """Returns (tokens, unplaced, edits): the true token of each slot, 0 where there is none; as `place_target`.
+
+    Words are numbers of a vocabulary with these letters (see `kernels.token_distance`). At the end, slots in
+    which all experts offer the true word need no comparison: no other place is cheaper for it, and of equals
+    `place_target` would take this one.
+    """
+    m, r = slots.shape
+    n = target.shape[0]
+    tail = 0
+    alike = r > 0
+    while alike and tail < min(m, n):
+        for j in range(r):
+            alike &= slots[m - 1 - tail, j] == target[n - 1 - tail]
+        tail += alike
+    wanted = np.zeros(starts.shape[0] - 1, dtype=np.bool_)
+    for slot in range(m - tail):
+        for j in range(r):
+            wanted[slots[slot, j]] = True
+    rest = target[: n - tail]
+    costs = costs_against(codes, starts, alphabet_size, gap, unlike, wanted, rest)
+    places, edits = place_target(slots[: m - tail], rest, costs, gap)
+    tokens = np.zeros(m, dtype=np.int32)
+    unplaced = 0
+    for b in range(rest.shape[0]):
+        if places[b] == UNPLACED:
+            unplaced += 1
+        else:
+            tokens[places[b]] = rest[b]
+    tokens[m - tail :] = target[n - tail :]
+    return tokens, unplaced, edits
+
+
 def warm_up() -> None:
     slots = np.array([[1, 0], [2, 2]], dtype=np.int32)
     costs = np.array([[1, 1], [0, 2], [2, 0]], dtype=np.int32)
-    place_target(slots, np.array([1, 2], dtype=np.int32), costs, 1)
+    target = np.array([1, 2], dtype=np.int32)
+    place_target(slots, target, costs, 1)
+    codes, starts = np.array([1, 2], dtype=np.int32), np.array([0, 0, 1, 2], dtype=np.int64)
+    place_words(slots, target, codes, starts, 3, 1, np.array([0, 2], dtype=np.int64))

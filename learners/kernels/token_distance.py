@@ -1,9 +1,9 @@
 """How unlike two tokens are: whole-number costs from the edit distance of their characters.
 
 `token_costs` fills the matrix of all pairs of a small vocabulary, `cross_costs` that of one vocabulary against
-another, by bit-parallel edit distances (Myers 1999, Hyyrö 2003): one machine word holds a column of the dynamic
-programme, so a pair costs a few operations a character. Whole numbers keep sums exact, so ties are ties
-whatever the order of addition.
+another, `costs_against` that of some tokens against some others, by bit-parallel edit distances (Myers 1999,
+Hyyrö 2003): one machine word holds a column of the dynamic programme, so a pair costs a few operations a
+character. Whole numbers keep sums exact, so ties are ties whatever the order of addition.
 
 Letters: `codes` int32, the characters of all tokens one after the other, numbered below `alphabet_size`;
 `starts` int64, token v is codes[starts[v]:starts[v+1]]; token 0 is null and empty. `gap`: the cost of a token
@@ -47,15 +47,25 @@ def cross_costs(codes, starts, alphabet_size, gap, unlike, rows):
 
     Equal tokens on both sides cost nothing; the others hold no null.
     """
-    size = starts.shape[0] - 1
-    costs = np.zeros((rows, size - rows), dtype=np.int32)
+    wanted = np.ones(rows, dtype=np.bool_)
+    others = np.arange(rows, starts.shape[0] - 1).astype(np.int32)
+    return costs_against(codes, starts, alphabet_size, gap, unlike, wanted, others)
+
+
+@njit(cache=True, nogil=True)
+def costs_against(codes, starts, alphabet_size, gap, unlike, wanted, others):
+    """The cost of each wanted token (bool, of the first tokens), and of null, against these others (int32)."""
+    rows, columns = wanted.shape[0], others.shape[0]
+    costs = np.zeros((rows, columns), dtype=np.int32)
     places = np.zeros(alphabet_size, dtype=np.uint64)
     costs[0, :] = gap
-    for b in range(rows, size):
+    for column in range(columns):
+        b = others[column]
         _mark(places, codes, starts, b)
         for a in range(1, rows):
-            cost = _cost(places, codes, starts, b, a, unlike)
-            costs[a, b - rows] = 0 if cost == unlike[0] and _same(codes, starts, a, b) else cost
+            if wanted[a] and a != b:
+                cost = _cost(places, codes, starts, b, a, unlike)
+                costs[a, column] = 0 if cost == unlike[0] and _same(codes, starts, a, b) else cost
         _unmark(places, codes, starts, b)
     return costs
 

@@ -63,6 +63,15 @@ def weighted_vote(tokens, weights, preference, occupancy_first):
 
 
 @njit(cache=True, nogil=True)
+def plain_vote(tokens, occupancy_first):
+    """The token of each slot if all weigh the same and ties go to whoever is listed first."""
+    experts = tokens.shape[1]
+    weights = np.ones(tokens.shape, dtype=np.int64)
+    chosen, _ = weighted_vote(tokens, weights, np.arange(experts, 0, -1), occupancy_first)
+    return chosen
+
+
+@njit(cache=True, nogil=True)
 def agreement(tokens):
     """For each expert the number of times that another expert offers the same in a slot."""
     slots, r = tokens.shape
@@ -80,3 +89,4 @@ def warm_up() -> None:
     tokens = np.array([[1, 0], [1, 1]], dtype=np.int32)
     weights = np.ones((2, 2), dtype=np.int64)
     weighted_vote(tokens, weights, agreement(tokens), True)
+    plain_vote(tokens, True)

@@ -37,9 +37,10 @@ class LanguageModel:
 
     def read(self, letters: Letters, tokens: NDArray[np.int32]) -> None:
         """Count these tokens, indices of the vocabulary that `letters` spells, as one text."""
-        order, _, _, letter_order, _ = self._reading
-        lengths = letters.starts[tokens + 1] - letters.starts[tokens]
-        # At most an event and a context for each order of each token, of each letter, and of each core.
-        expected = (tokens.size + 1) * 2 * (order + 1) + int((lengths + 1).sum()) * 2 * letter_order
-        self.table.make_room(expected)
+        if self.table.may_grow:
+            order, _, _, letter_order, _ = self._reading
+            lengths = letters.starts[tokens + 1] - letters.starts[tokens]
+            # At most an event and a context for each order of each token, of each letter, and of each core.
+            expected = (tokens.size + 1) * 2 * (order + 1) + int((lengths + 1).sum()) * 2 * letter_order
+            self.table.make_room(expected)
         read_text(self.view, self.table.used, CLASSES, letters.codes, letters.starts, letters.hashes, tokens)

@@ -37,6 +37,7 @@ from galloon.learners.scorer.standing import Standing
 from galloon.learners.utterance import NULL, SlotNetwork
 
 FEATURES_OF_AN_OFFER = 32  # new ones, roughly: room is made for them beforehand
+_NO_LABELS = np.zeros(0, dtype=np.uint64)
 LIKELY = 0.9  # a shown token this probably right is read as true
 
 
@@ -215,7 +216,7 @@ class Scorer:
             letters.starts,
             letters.hashes,
             reference,
-            np.array(list(label_hashes(labels)), dtype=np.uint64),
+            label_numbers(labels),
         )
 
     def _learn(
@@ -244,6 +245,11 @@ class Scorer:
 def label_hashes(labels: Mapping[str, str]) -> dict[int, str]:
     """A number for each label, as it stands in the features."""
     return {_hash(name, labels[name]): f"{name}={labels[name]}" for name in sorted(labels)}
+
+
+def label_numbers(labels: Mapping[str, str]) -> NDArray[np.uint64]:
+    """The same as the kernels take them."""
+    return np.array(list(label_hashes(labels)), dtype=np.uint64) if labels else _NO_LABELS
 
 
 @lru_cache(maxsize=1 << 12)

@@ -10,7 +10,6 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from galloon.learners.errors import InvalidInput
 from galloon.learners.scoring.english import rewrite_english
@@ -77,14 +76,24 @@ def _basic_text(text: str) -> str:
     return unicodedata.normalize("NFKC", composed)
 
 
+class _Memory(dict[str, tuple[str, ...]]):
+    """What a word is split into, remembered up to a limit: long words, which are no words, are not kept."""
+
+    def __init__(self, split: Callable[[str], tuple[str, ...]]) -> None:
+        super().__init__()
+        self._split = split
+
+    def __missing__(self, word: str) -> tuple[str, ...]:
+        parts = self._split(word)
+        if len(word) <= CACHED_CHARACTERS:
+            if len(self) >= CACHED_WORDS:
+                self.clear()  # the frequent ones are soon back
+            self[word] = parts
+        return parts
+
+
 def _remembered(split: Callable[[str], tuple[str, ...]]) -> Callable[[str], tuple[str, ...]]:
-    """The same function with a memory of bounded size: long words, which are no words, are not kept."""
-    cached = lru_cache(maxsize=CACHED_WORDS)(split)
-
-    def remembering(word: str) -> tuple[str, ...]:
-        return cached(word) if len(word) <= CACHED_CHARACTERS else split(word)
-
-    return remembering
+    return _Memory(split).__getitem__
 
 
 @_remembered

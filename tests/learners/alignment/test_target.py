@@ -1,9 +1,12 @@
 """The truth aligned to the slots: the best that the slots can give, and where each true token belongs."""
 
+import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from galloon.learners.alignment import AlignmentSettings, align, align_target, slot_text
+from galloon.learners.alignment.costs import costs_across
+from galloon.learners.kernels.target import place_target
 from galloon.learners.scoring.agreement import expert_errors, oracle_errors
 from galloon.learners.scoring.error_rate import count_errors
 from tests.learners.alignment.outputs import VOCABULARY, utterance, utterances
@@ -47,6 +50,23 @@ def test_slot_errors_are_never_fewer_than_edits(heard):
     counted = expert_errors(network, align_target(network, heard.target))
     for j, output in enumerate(heard.outputs):
         assert counted[j] >= count_errors(heard.target.split(), output.text.split()).errors
+
+
+@given(
+    heard=utterances(most_experts=3, most_words=5), other=st.lists(st.sampled_from(VOCABULARY), max_size=5)
+)
+@settings(deadline=None, max_examples=100)
+def test_words_that_need_no_comparison_get_the_place_that_comparing_would_give_them(heard, other):
+    network = align(heard)
+    for truth in (heard.target.split(), other):
+        aligned = align_target(network, truth)
+        numbers = np.array([aligned.vocabulary.index(token) for token in truth], dtype=np.int32)
+        costs = costs_across(network.vocabulary, tuple(truth), "word", AlignmentSettings())
+        places, errors = place_target(network.tokens, numbers, costs, AlignmentSettings().gap_cost)
+        expected = np.zeros(network.slot_count, dtype=np.int32)
+        expected[places[places >= 0]] = numbers[places >= 0]
+        assert aligned.tokens.tolist() == expected.tolist()
+        assert (aligned.errors, aligned.unreachable) == (errors, (places < 0).sum())
 
 
 def test_a_truth_that_was_said_is_found_in_its_slots():
