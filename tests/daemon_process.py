@@ -11,7 +11,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -23,9 +23,17 @@ STOP_S = 60.0
 class Daemon:
     """One data directory and the process that serves it, if any."""
 
-    def __init__(self, directory: Path, *settings: str, environment: dict[str, str] | None = None) -> None:
-        """`settings` are SECTION.KEY=VALUE, as for --set."""
-        self.directory, self.settings = directory, settings
+    def __init__(
+        self,
+        directory: Path,
+        *settings: str,
+        environment: dict[str, str] | None = None,
+        inside: Sequence[str] = (),
+    ) -> None:
+        """`settings` are SECTION.KEY=VALUE, as for --set; `inside` is a command that becomes the daemon, such as
+        nsenter.
+        """
+        self.directory, self.settings, self._inside = directory, settings, inside
         self.environment = environment or {}
         self.data_dir = directory / "data"
         self.log = directory / "daemon.log"
@@ -43,7 +51,7 @@ class Daemon:
         self.directory.mkdir(parents=True, exist_ok=True)
         ready = self.directory / "ready.json"
         ready.unlink(missing_ok=True)
-        command = [sys.executable, "-m", "galloon", "serve", "--listen", self.address]
+        command = [*self._inside, sys.executable, "-m", "galloon", "serve", "--listen", self.address]
         command += ["--http", self.http_address, "--data-dir", str(self.data_dir), "--ready-file", str(ready)]
         for setting in self.settings:
             command += ["--set", setting]

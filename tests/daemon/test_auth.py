@@ -139,7 +139,9 @@ def test_tokens_are_compared_without_telling_anything_by_time():
 
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory):
-    """An authority, a server's certificate, and two clients' (one of another authority), made by openssl."""
+    """An authority, a server's certificate, and three clients' (one of another authority, one that has expired),
+    made by openssl.
+    """
     folder = tmp_path_factory.mktemp("tls")
 
     def openssl(*arguments):
@@ -151,14 +153,16 @@ def certificates(tmp_path_factory):
             *f"-keyout {authority}.key -out {authority}.pem -subj /CN={authority}".split(),
         )
     (folder / "san").write_text("subjectAltName=IP:127.0.0.1,DNS:localhost")
-    for name, authority in (("server", "ca"), ("alice", "ca"), ("mallory", "other")):
+    made = (("server", "ca", 2), ("alice", "ca", 2), ("mallory", "other", 2), ("late", "ca", -1))
+    for name, authority, days in made:
+        person = "alice" if name == "late" else name
         openssl(
             *"req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes".split(),
-            *f"-keyout {name}.key -out {name}.csr -subj /CN={name}".split(),
+            *f"-keyout {name}.key -out {name}.csr -subj /CN={person}".split(),
         )
         openssl(
             *f"x509 -req -in {name}.csr -CA {authority}.pem -CAkey {authority}.key -CAcreateserial".split(),
-            *f"-days 2 -extfile san -out {name}.pem".split(),
+            *f"-days {days} -extfile san -out {name}.pem".split(),
         )
     return {path.name: path for path in folder.iterdir()}
 
@@ -179,7 +183,9 @@ async def opens(channel):
 
 @needs("openssl")
 async def test_tls_and_client_certificates(tmp_path, certificates):
-    """TLS keeps plain clients out; mTLS keeps out those without a certificate, or with another authority's."""
+    """TLS keeps plain clients out; mTLS those without a certificate, with another authority's, or with one that
+    has expired, though an entry names its owner.
+    """
     flags = {
         "server.listen": "127.0.0.1:0",
         "http.listen": "",
@@ -202,7 +208,7 @@ async def test_tls_and_client_certificates(tmp_path, certificates):
     app = App(load(None, {}, flags), build)
     await app.start()
     try:
-        for client, outcome in ((None, "out"), ("mallory", "out"), ("alice", "alice/x")):
+        for client, outcome in ((None, "out"), ("mallory", "out"), ("late", "out"), ("alice", "alice/x")):
             async with channel_to(app, certificates, client) as channel:
                 found = await opens(channel)
                 assert found == outcome or (outcome == "out" and found == grpc.StatusCode.UNAVAILABLE), client

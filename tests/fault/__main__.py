@@ -52,7 +52,7 @@ def rot(directory: Path, scale: float, seed: int) -> str:
 
 
 def crowds(directory: Path, scale: float, seed: int) -> str:
-    """A thousand streams; two hundred slow or silent clients for a minute."""
+    """A thousand streams; two hundred slow or silent clients for a minute; a hundred that never read."""
     return "\n".join(each.sentence() for each in asyncio.run(crowd.run(directory, max(5.0, 60 * scale))))
 
 

@@ -1,5 +1,5 @@
-"""What clients do to a daemon that it must survive: vanish, stay silent, never read, talk nonsense, ask for
-too much.
+"""What clients do to a daemon that it must survive: vanish, stay silent, dawdle, never read, talk nonsense, ask
+for too much.
 
 Each nuisance is a coroutine of an address and a random generator; it ends by itself, and leaves nothing
 behind that it cleaned up: that is the daemon's task. `NUISANCES` lists them.
@@ -34,6 +34,23 @@ async def silent(address: str, random: Random, streams: int = 50, seconds: float
         calls = [combine_pb2_grpc.CombineServiceStub(channel).Combine() for _ in range(streams // 2)]
         calls += [await opened(channel, "nuisance/silent") for _ in range(streams - len(calls))]
         await asyncio.sleep(seconds * random.uniform(0.5, 1.0))
+        for call in calls:
+            call.cancel()
+
+
+async def slow(address: str, random: Random, streams: int = 50, seconds: float = 5.0) -> None:
+    """Streams that send an utterance a second and fall behind with reading: one answer every two."""
+    async with grpc.aio.insecure_channel(address) as channel:
+        calls = [await opened(channel, "nuisance/slow") for _ in range(streams)]
+
+        async def dawdle(call: grpc.aio.StreamStreamCall) -> None:
+            for count in range(int(seconds)):
+                await asyncio.sleep(random.uniform(0.5, 1.5))
+                await call.write(utterance_request(f"s{random.getrandbits(60)}"))
+                if count % 2:
+                    assert (await call.read()).HasField("choice")
+
+        await asyncio.gather(*(dawdle(call) for call in calls))
         for call in calls:
             call.cancel()
 
@@ -109,7 +126,8 @@ async def passing(address: str, random: Random, learners: int = 10) -> None:
 
 
 NUISANCES: dict[str, Callable[[str, Random], Awaitable[None]]] = {
-    nuisance.__name__: nuisance for nuisance in (vanishing, silent, never_reading, nonsense, greedy, passing)
+    nuisance.__name__: nuisance
+    for nuisance in (vanishing, silent, slow, never_reading, nonsense, greedy, passing)
 }
 
 

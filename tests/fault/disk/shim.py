@@ -8,9 +8,9 @@ from pathlib import Path
 SOURCE = Path(__file__).with_name("faulty_disk.c")
 
 
-def compiled(folder: Path) -> Path:
+def compiled(folder: Path, source: Path = SOURCE) -> Path:
     """The shared library, built into this folder."""
-    library = folder / "faulty_disk.so"
+    library = folder / f"{source.stem}.so"
     folder.mkdir(parents=True, exist_ok=True)
     command = [
         "gcc",
@@ -22,7 +22,7 @@ def compiled(folder: Path) -> Path:
         "-fPIC",
         "-o",
         str(library),
-        str(SOURCE),
+        str(source),
         "-ldl",
     ]
     subprocess.run(command, check=True)

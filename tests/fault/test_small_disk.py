@@ -1,0 +1,57 @@
+"""P4 on a real disk that is full: a tmpfs of a few megabytes, where writes are cut short by the system itself."""
+
+import asyncio
+from pathlib import Path
+
+import grpc
+
+from galloon.v1 import combine_pb2 as wire
+from galloon.v1 import combine_pb2_grpc, learners_pb2, learners_pb2_grpc
+from tests.daemon.serving import Conversation, feedback, simple_spec, utterance
+from tests.daemon_process import Daemon
+from tests.fault.small_disk import needs_small_disks, small_disk
+
+SIZE = 4 << 20
+MOST = 400  # rounds that surely do not fit into the room that is left
+
+
+@needs_small_disks()
+async def test_a_disk_that_fills_up_refuses_heals_and_keeps_what_was_acknowledged(tmp_path: Path):
+    """Whatever room is left, the last write may be cut short: no feedback is acknowledged that a restart loses."""
+    with small_disk(tmp_path / "data", SIZE) as disk:
+        daemon = Daemon(tmp_path, "log.level=error", inside=disk.inside)
+        await asyncio.to_thread(daemon.start)
+        acknowledged = 0
+        try:
+            for turn, room in enumerate((0, 5_000, 50_000)):
+                async with grpc.aio.insecure_channel(daemon.address) as channel:
+                    stream = Conversation(combine_pb2_grpc.CombineServiceStub(channel).Combine())
+                    await stream.opened(wire.Open(learner="test", create=simple_spec()))
+                    disk.fill(room)
+                    refused = None
+                    for number in range(turn * MOST, (turn + 1) * MOST):
+                        await stream.choice(utterance(number))
+                        answer = await stream.ask(feedback(number))
+                        if answer.HasField("problem"):
+                            refused = answer.problem
+                            break
+                        acknowledged += 1
+                    assert refused is not None, "the disk took more than there is"
+                    assert refused.reason == wire.REASON_UNAVAILABLE
+                    assert "full" in refused.message
+                    learners = learners_pb2_grpc.LearnerServiceStub(channel)
+                    shown = await learners.GetLearner(learners_pb2.GetLearnerRequest(name="test"))
+                    assert shown.learner.statistics.lessons == acknowledged, "reading goes on"
+                    disk.empty()
+                    await stream.learned(feedback(number))
+                    acknowledged += 1
+                    shown = await learners.GetLearner(learners_pb2.GetLearnerRequest(name="test"))
+                daemon.kill()
+                await asyncio.to_thread(daemon.start)
+                async with grpc.aio.insecure_channel(daemon.address) as channel:
+                    learners = learners_pb2_grpc.LearnerServiceStub(channel)
+                    again = await learners.GetLearner(learners_pb2.GetLearnerRequest(name="test"))
+                    assert again.learner.digest == shown.learner.digest
+                    assert again.learner.statistics.lessons == acknowledged
+        finally:
+            daemon.kill()
