@@ -46,6 +46,7 @@ FROM json_each(?2)
 RETAINED_BYTES = 1_048_576  # of a batch that may stay bound to that statement
 FULL_PAUSE_S = 0.2  # between two attempts on a full disk
 ENTRY_BYTES = 200  # that an entry takes in memory beside its body
+FAILURES = (sqlite3.Error, MemoryError)  # the second also where SQLite itself gets no memory
 
 T = TypeVar("T")
 Write = Callable[[sqlite3.Connection], T]
@@ -247,7 +248,7 @@ class SqliteStore:
         if error is None:
             try:
                 self._insert(batch)
-            except sqlite3.Error as problem:
+            except FAILURES as problem:
                 error = self._judged(problem)
         elapsed = time.perf_counter() - started
         told = [entry.settled for entry in batch if entry.settled is not None]
@@ -318,15 +319,16 @@ class SqliteStore:
         if error is None:
             try:
                 result = task.write(self._database)
-            except sqlite3.Error as problem:
+            except FAILURES as problem:
                 error = self._judged(problem)
         self._loop.call_soon_threadsafe(settle, task.future, result, error)
 
-    def _judged(self, problem: sqlite3.Error) -> StoreError:
+    def _judged(self, problem: Exception) -> StoreError:
         """A full disk heals; after anything else, above all a failed sync, nothing on disk can be trusted."""
         if getattr(problem, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
             return StoreFull(f"{self._path}: the disk is full")
-        self._failure = StoreFailed(f"{self._path}: a write failed: {problem}; the daemon stops")
+        reason = str(problem) or "out of memory"
+        self._failure = StoreFailed(f"{self._path}: a write failed: {reason}; the daemon stops")
         self._loop.call_soon_threadsafe(self._failed, self._failure)
         return self._failure
 

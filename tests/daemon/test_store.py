@@ -97,12 +97,24 @@ async def test_a_full_disk_refuses_what_waits_keeps_the_rest_and_heals(tmp_path)
     await store.close()
 
 
-async def test_after_a_failed_write_nothing_is_acknowledged_any_more(tmp_path):
+def _drop(store, monkeypatch):
+    store._database.execute("DROP TABLE journal")
+
+
+def _no_memory(store, monkeypatch):
+    def checksum(*_):
+        raise MemoryError
+
+    monkeypatch.setattr("galloon.daemon.sqlite_store.checksum", checksum)
+
+
+@pytest.mark.parametrize("failing", [_drop, _no_memory])
+async def test_after_a_failed_write_nothing_is_acknowledged_any_more(tmp_path, monkeypatch, failing):
     """Any error but a full disk ends the store; it is never tried again in place."""
     store, written, failures = opened(tmp_path), Written(), []
     store.start(lambda seconds, entries: None, failures.append)
     key = await store.create("a", "{}", None)
-    store._database.execute("DROP TABLE journal")
+    failing(store, monkeypatch)
     store.append(Entry(key, 1, 2, b"feedback", written))
     store.append(Entry(key, 2, 2, b"feedback", written))
     await written.wait(2)
