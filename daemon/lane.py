@@ -1,6 +1,6 @@
 """A lane: the work of one learner, strictly one piece after the other, in the order in which it came.
 
-Work that takes little time runs at once, on the event loop; heavy work runs in a thread, so that no learner
+Work that takes little time runs on the event loop; heavy work runs in a thread, so that no learner
 waits for another one's. Which is which is measured, by kind of work, as it goes along; it never changes a
 result. `enter` queues work; its outcome goes to `done`, always on the event loop.
 """
@@ -20,7 +20,7 @@ Kind = tuple[str, int]  # what is done, and the order of magnitude of how much
 Done = Callable[[Any, Exception | None], None]
 MEMORY = 0.5  # of the running average of seconds
 HEAVY_UNTIL_MEASURED = float("inf")
-SLICE_S = 0.001  # of a lane's work on the event loop before others get a turn
+SLICE_S = 0.001  # of a lane's work in one turn of the event loop, before others get theirs
 MEASURED_EVERY = 64  # pieces of light work: reading the processor's clock costs as much as some of it
 
 
@@ -32,7 +32,6 @@ class Lane:
         self._loop = asyncio.get_running_loop()
         self._waiting: deque[tuple[Kind, Callable[[], Any], Done]] = deque()
         self._busy = False
-        self._slice_end = self._worked = 0.0  # when it ends; when the last piece ended
         self._seconds: dict[Kind, float] = {}
         self._done_inline = 0
 
@@ -42,17 +41,15 @@ class Lane:
         return len(self._waiting)
 
     def enter(self, kind: Kind, work: Callable[[], Any], done: Done) -> None:
-        """Queue work, or do it at once where it is light and nothing waits; called on the event loop."""
-        if self._busy or self._is_heavy(kind) or self._slice_is_over():
-            self._waiting.append((kind, work, done))
-            if not self._busy:
-                self._go_on()
-            return
-        self._busy = True
-        self._do(kind, work, done)
-        self._busy = False
-        if self._waiting:  # what was done may have led to more
-            self._go_on()
+        """Queue work; called on the event loop.
+
+        It is done a little later, with all else that came meanwhile: many small pieces in a row run much faster
+        than the same with other work between them, because what they need stays in the processor's caches.
+        """
+        self._waiting.append((kind, work, done))
+        if not self._busy:
+            self._busy = True
+            self._loop.call_soon(self._go_on)
 
     async def run(self, kind: Kind, work: Callable[[], T]) -> T:
         """Queue work and await its outcome."""
@@ -63,39 +60,18 @@ class Lane:
     def _go_on(self) -> None:
         """Run what waits: light work here and now, up to the first heavy piece, which goes to a thread."""
         self._busy = True
+        end = perf_counter() + SLICE_S
         while self._waiting:
-            if self._slice_is_over():
-                self._loop.call_soon(self._next_slice)
+            if perf_counter() > end:
+                self._loop.call_soon(self._go_on)
                 return
             kind, work, done = self._waiting.popleft()
-            if self._is_heavy(kind):
+            if self._seconds.get(kind, HEAVY_UNTIL_MEASURED) > self._inline_s:
                 self._pool.submit(self._in_thread, kind, work, done)
                 return
-            self._do(kind, work, done)
+            self._done_inline += 1
+            done(*(_outcome(work) if self._done_inline % MEASURED_EVERY else self._timed(kind, work)))
         self._busy = False
-
-    def _next_slice(self) -> None:
-        self._slice_end = perf_counter() + SLICE_S
-        self._go_on()
-
-    def _slice_is_over(self) -> bool:
-        """A lane that rested begins a new slice; one that ran dry for a moment does not.
-
-        A hundred streams of one learner may each hand over a piece in one turn of the loop, and everybody else
-        would wait for all of them.
-        """
-        now = perf_counter()
-        if now > self._worked + SLICE_S:
-            self._slice_end = now + SLICE_S
-        return now > self._slice_end
-
-    def _is_heavy(self, kind: Kind) -> bool:
-        return self._seconds.get(kind, HEAVY_UNTIL_MEASURED) > self._inline_s
-
-    def _do(self, kind: Kind, work: Callable[[], Any], done: Done) -> None:
-        self._done_inline += 1
-        done(*(_outcome(work) if self._done_inline % MEASURED_EVERY else self._timed(kind, work)))
-        self._worked = perf_counter()
 
     def _in_thread(self, kind: Kind, work: Callable[[], Any], done: Done) -> None:
         result, error = self._timed(kind, work)

@@ -21,7 +21,6 @@ from galloon.daemon.codec.utterance import (
     fingerprint,
     fingerprint_of,
     observation_from_wire,
-    observation_size,
 )
 from galloon.daemon.error_rates import Scoreboard
 from galloon.daemon.errors import Internal, StoreDamaged, StoreError, Unavailable, UnknownLearner
@@ -43,8 +42,8 @@ from galloon.v1 import utterance_pb2
 
 SNAPSHOT_KIND = "learner"
 SNAPSHOT_VERSION = 1
-# Utterances that wait behind so many others wait as bytes: a parsed message takes twelve times their memory.
-PACKED_BEYOND = 16
+# Where more than this waits, utterances wait as bytes: a parsed message takes twelve times as much.
+PARSED_BYTES = 1_048_576
 
 
 class Reply(Protocol):
@@ -95,10 +94,11 @@ class LearnerHost:
 
     # Requests; called on the event loop.
 
-    def choose(self, message: utterance_pb2.Utterance, alternatives: bool, reply: Reply) -> None:
-        kind = ("choose", observation_size(message).bit_length())
+    def choose(self, message: utterance_pb2.Utterance, size: int, alternatives: bool, reply: Reply) -> None:
+        """Answer an utterance that came as so many bytes."""
+        kind = ("choose", size.bit_length())
         work = partial(self._choose, message, alternatives)
-        if self.lane.backlog > PACKED_BEYOND:
+        if self.lane.backlog * size > PARSED_BYTES:
             work = partial(self._choose_packed, message.SerializeToString(), alternatives)
         self.lane.enter(kind, work, reply)
 
@@ -177,7 +177,8 @@ class LearnerHost:
         self._append(event)
         self.scoreboard.watch(message.id, observation, decision)
         self.recent.chose(message.id, decision)
-        self._expire_overdue()
+        if len(self.rounds.pending) > self._limits.pending_rounds:
+            self._expire_overdue()
         return answer
 
     def _teach(self, message: wire.Feedback, reply: Reply) -> bytes | None:

@@ -186,11 +186,12 @@ class Stream:
             self._service.ledger.hold(self.principal.name, size)
             request.size = size
             self._held += size
-            check(self._service.limits, "message_bytes", size)
+            if size > self._service.limits.message_bytes:
+                check(self._service.limits, "message_bytes", size)
             if message is None:
                 _refuse_unreadable()
             elif about == wire.REQUEST_KIND_UTTERANCE:
-                self._opened().choose(message.utterance, self._alternatives, request)
+                self._opened().choose(message.utterance, size, self._alternatives, request)
             elif about == wire.REQUEST_KIND_FEEDBACK:
                 self._opened().teach(message.feedback, request)
             elif about == wire.REQUEST_KIND_OPEN:

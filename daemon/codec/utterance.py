@@ -4,10 +4,11 @@
 message's arrays through one dictionary into numpy arrays. `fingerprint` names the content of a message.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
-from itertools import chain, repeat
+from itertools import chain, count, repeat
 from math import isinf, isnan
 
 import numpy as np
@@ -80,19 +81,6 @@ def observation_to_wire(observation: Observation, utterance_id: str) -> wire.Utt
             return wire.Utterance(id=utterance_id, outputs=outputs, labels=observation.labels)
 
 
-def observation_size(message: wire.Utterance) -> int:
-    """Tokens in all, roughly: what the work on it grows with."""
-    match message.WhichOneof("observation"):
-        case "slots":
-            return (
-                len(message.slots.offers) * len(message.slots.offers[0].tokens) if message.slots.offers else 0
-            )
-        case "outputs":
-            return sum(len(output.words) for output in message.outputs.outputs)
-        case _:
-            return len(message.named_tokens.names)
-
-
 def _check_labels(labels: Mapping[str, str]) -> None:
     if len(labels) > LABELS:
         raise Invalid(
@@ -136,11 +124,11 @@ def _slots_from_wire(message: wire.Slots, experts: Sequence[str], limits: Limits
     if not slots or any(len(column) != slots for column in columns):
         raise _uneven(message)
     # Tokens are numbered in the order in which they are met: one pass over all of them, in C.
-    flat = list(chain.from_iterable(columns))
-    vocabulary = tuple(dict.fromkeys(("", *flat)))
-    numbers = dict(zip(vocabulary, range(len(vocabulary)), strict=True))
-    tokens = np.fromiter(map(numbers.__getitem__, flat), np.int32, len(flat)).reshape(len(offers), slots)
-    return SlotNetwork(tuple(experts), vocabulary, tokens.T.copy(), _slot_confidences(offers, slots))
+    numbers: defaultdict[str, int] = defaultdict(count(1).__next__, {"": 0})
+    tokens = np.fromiter(
+        map(numbers.__getitem__, chain.from_iterable(columns)), np.int32, len(offers) * slots
+    ).reshape(len(offers), slots)
+    return SlotNetwork(tuple(experts), tuple(numbers), tokens.T.copy(), _slot_confidences(offers, slots))
 
 
 def _slot_confidences(offers: list[wire.SlotOffers], slots: int) -> NDArray[np.float64]:

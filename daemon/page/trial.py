@@ -45,7 +45,7 @@ class Trial:
         )
         message = observation_to_wire(Utterance("", outputs), f"try-{uuid4().hex}")
         check(self._limits, "message_bytes", message.ByteSize(), "outputs")
-        answer = await _answered(partial(host.choose, message, True))
+        answer = await _answered(partial(host.choose, message, message.ByteSize(), True))
         self._metrics.choices.inc()
         choice = wire.CombineResponse.FromString(answer).choice
         return {

@@ -11,7 +11,7 @@ from random import Random
 
 from galloon.daemon.codec.feedback import check_feedback, feedback_from_wire
 from galloon.daemon.codec.spec import spec_from_wire, spec_to_wire
-from galloon.daemon.codec.utterance import fingerprint, observation_from_wire, observation_size
+from galloon.daemon.codec.utterance import fingerprint, observation_from_wire
 from galloon.daemon.errors import Internal, refusal
 from galloon.daemon.limits import Limits
 from galloon.daemon.service import read_request
@@ -72,7 +72,6 @@ def _read(message: wire.CombineRequest) -> None:
                 spec_to_wire(spec_from_wire(message.open.create, LIMITS, "open.create"))
         case "utterance":
             fingerprint(message.utterance)
-            observation_size(message.utterance)
             observation_from_wire(message.utterance, EXPERTS, LIMITS)
         case "feedback":
             for setting in Setting:

@@ -175,7 +175,7 @@ class _Life:
 
     async def _choice(self, host: LearnerHost, post: Post, id_: str) -> Choice:
         message = utterance_request(utterance_of(post, id_)).utterance
-        answer = await _asked(partial(host.choose, message, False))
+        answer = await _asked(partial(host.choose, message, message.ByteSize(), False))
         return choice_from_wire(wire.CombineResponse.FromString(answer).choice)
 
     async def _passing_learner(self, name: str) -> None:
