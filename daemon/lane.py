@@ -20,7 +20,7 @@ Kind = tuple[str, int]  # what is done, and the order of magnitude of how much
 Done = Callable[[Any, Exception | None], None]
 MEMORY = 0.5  # of the running average of seconds
 HEAVY_UNTIL_MEASURED = float("inf")
-SLICE_S = 0.001  # of a lane's work in one turn of the event loop, before others get theirs
+SLICE_S = 0.002  # of a lane's work in one turn of the event loop, before others get theirs
 MEASURED_EVERY = 64  # pieces of light work: reading the processor's clock costs as much as some of it
 
 

@@ -98,6 +98,7 @@ async def test_streams_of_one_learner_share_its_slice(pool, monkeypatch):
     for number in range(4):
         lane.enter(LIGHT, lambda n=number: work(n), lambda *_: None)
     other.enter(LIGHT, lambda: done.append(-1), lambda *_: None)
+    await asyncio.sleep(0)
     assert done == [0, 1, -1], "two fill the slice, then it is somebody else's turn"
     await asyncio.sleep(0)
     await asyncio.sleep(0)
