@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 
+REASONS = 8  # of an offer, for people
+
 
 @dataclass(frozen=True, slots=True)
 class Reason:

@@ -27,7 +27,7 @@ from galloon.learners.combiner import (
     TrueTokens,
 )
 from galloon.learners.errors import BoundExceeded, InvalidInput
-from galloon.learners.explanation import WeighedContext, WeighedSlot, weighed_offers
+from galloon.learners.explanation import REASONS, WeighedContext, WeighedSlot, weighed_offers
 from galloon.learners.kernels.answers import answer, slot_gains
 from galloon.learners.kernels.poisson_binomial import posteriors
 from galloon.learners.protocol import BanditFeedback, FullFeedback, SemiBanditFeedback, Setting
@@ -139,7 +139,7 @@ class TextCombiner:
         slots = slots[: max(0, played.network.slot_count - slots.start)]
         view = self._view(played.tokens, played.labels, played.predicted)
         contexts = self._tied.explain(view, slots, self.experts)
-        scored = self._scorer.explain(played.network, played.labels, slots)
+        scored = self._scorer.explain(played.network, played.labels, slots, REASONS)
         explained = []
         for slot, named, words in zip(slots, contexts, scored, strict=True):
             trust = played.played.probabilities[slot].tolist()

@@ -8,8 +8,6 @@ from galloon.learners.errors import DamagedState
 from galloon.learners.explanation import WeighedSlot
 from galloon.v1 import combine_pb2, learners_pb2
 
-REASONS = 8  # of an offer
-
 
 @dataclass(frozen=True, slots=True)
 class Explained:
@@ -64,7 +62,7 @@ def _slot(
             score=offer.score,
             reasons=[
                 learners_pb2.ExplainedReason(phrase=reason.phrase, part=reason.part)
-                for reason in offer.reasons[:REASONS]
+                for reason in offer.reasons
             ],
         )
         for offer in weighed.offers

@@ -41,8 +41,12 @@ def explain_slots(
     network: SlotNetwork,
     labels: Mapping[int, str],
     slots: Iterable[int],
+    most: int,
 ) -> tuple[ExplainedSlot, ...]:
-    """The features of the offers of some slots. Weights are the average over the rates, by their shares."""
+    """The strongest features of the offers of some slots, so many of an offer at most.
+
+    Weights are the average over the rates, by their shares.
+    """
     experts = page.tokens.shape[1]
     offers, support = np.zeros(experts, dtype=np.int32), np.zeros(experts, dtype=np.int64)
     traits, spelled = describe_tokens(page, language, CLASSES)
@@ -59,7 +63,7 @@ def explain_slots(
         sheet = new_sheet(experts, page.labels.shape[0])
         slot_features(page, language, CLASSES, traits, spelled, slot, offers, support, count, sheet)
         found = [
-            _explain_offer(sheet, table, shares, network, names, slot, int(offers[o]), o)
+            _explain_offer(sheet, table, shares, network, names, slot, int(offers[o]), o, most)
             for o in range(count)
         ]
         explained.append(ExplainedSlot(slot, tuple(sorted(found, key=lambda offer: -offer.score))))
@@ -75,8 +79,9 @@ def _explain_offer(
     slot: int,
     token: int,
     which: int,
+    most: int,
 ) -> ExplainedOffer:
-    reasons = []
+    found = []
     for n in range(int(sheet.ends[which]), int(sheet.ends[which + 1])):
         template, a, b = int(sheet.templates[n]), int(sheet.a[n]), int(sheet.b[n])
         if template == VOTES:
@@ -84,13 +89,14 @@ def _explain_offer(
         else:
             row = find(table.keys, np.uint64(feature_key(template, a, b)))
             weight = float(table.weights[row] @ shares) if row >= 0 else 0.0
-        reasons.append(Reason(describe(template, a, b, names), weight * float(sheet.values[n])))
-    reasons.sort(key=lambda reason: -abs(reason.part))
+        found.append((weight * float(sheet.values[n]), template, a, b))
+    # Only the strongest are put into words: an offer has more than a hundred features.
+    found.sort(key=lambda feature: -abs(feature[0]))
     return ExplainedOffer(
         network.vocabulary[token],
         _supporters(network, slot, token),
-        sum(reason.part for reason in reasons),
-        tuple(reasons),
+        sum(part for part, *_ in found),
+        tuple(Reason(describe(template, a, b, names), part) for part, template, a, b in found[:most]),
     )
 
 

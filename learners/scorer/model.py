@@ -144,12 +144,12 @@ class Scorer:
             self._language.read(letters, stretch[stretch != NULL])
 
     def explain(
-        self, network: SlotNetwork, labels: Mapping[str, str], slots: Iterable[int]
+        self, network: SlotNetwork, labels: Mapping[str, str], slots: Iterable[int], most: int
     ) -> tuple[ExplainedSlot, ...]:
-        """What speaks for each offer of these slots."""
+        """What speaks for each offer of these slots: so many reasons of an offer at most, the strongest."""
         page, language = self._page(network, labels, letters_of(network.vocabulary)), self._language.view
         hashes = label_hashes(labels)
-        return explain_slots(page, language, self._weights, self._shares, network, hashes, slots)
+        return explain_slots(page, language, self._weights, self._shares, network, hashes, slots, most)
 
     def right_probabilities(self, scored: Scored, tokens: NDArray[np.int32]) -> NDArray[np.float64]:
         """How probably one token of each slot is right; where all agree, as often as that was right before."""

@@ -71,6 +71,10 @@ async def _try(channel: grpc.aio.Channel, data: bytes, where: str) -> str:
     _check(code.value[0], words, where)
     if code != grpc.StatusCode.OK:
         return f"import {code.name}"
+    for number in (1, 3, 4, 5):  # one that has learned, three that wait
+        asked = learners_pb2.ExplainUtteranceRequest(name="forged", id=f"u{number}")
+        explained = learners.ExplainUtterance(asked)
+        _check((await explained.code()).value[0], await explained.details() or "", where)
     stream = Conversation(combine_pb2_grpc.CombineServiceStub(channel).Combine())
     await stream.opened(wire.Open(learner="forged", unsure_ids=["u1", "u5"]))
     told: list[Any] = [feedback(3), feedback(4), utterance(9), feedback(9), utterance(5), feedback(1)]

@@ -53,5 +53,6 @@ CALLS: dict[str, Message] = {
     "GetLearner": learners.GetLearnerRequest(name="fuzz"),
     "ListLearners": learners.ListLearnersRequest(page_size=3, prefix="f"),
     "DeleteLearner": learners.DeleteLearnerRequest(name="fuzz-other"),
+    "ExplainUtterance": learners.ExplainUtteranceRequest(name="fuzz", id="u1", first_slot=1, most_slots=9),
     "SnapshotLearner": learners.SnapshotLearnerRequest(name="fuzz"),
 }

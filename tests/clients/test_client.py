@@ -33,7 +33,7 @@ EXPLICIT = CombinerSpec(
 
 
 async def test_a_long_utterance_is_explained_in_full(client: GalloonClient, name: str):
-    """The daemon tells 64 slots at a time; the client puts them together, the chosen offer first."""
+    """The daemon tells 32 slots at a time; the client puts them together, the chosen offer first."""
     async with client.stream(name, create=CombinerSpec(experts=("a", "b"), labels=("kind",))) as stream:
         said = {"a": " ".join(f"w{n}" for n in range(150)), "b": " ".join(f"v{n}" for n in range(150))}
         choice = await stream.choose(Utterance.of_texts("u1", said, {"kind": "fax"}))

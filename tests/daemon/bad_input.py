@@ -723,9 +723,9 @@ CALL_CASES = [
     ),
     Case(
         "ExplainUtterance of too many slots at once",
-        learners.ExplainUtteranceRequest(name="full", id="pending", most_slots=65),
+        learners.ExplainUtteranceRequest(name="full", id="pending", most_slots=33),
         INVALID,
-        "most_slots: 65 is not from 1 to 64",
+        "most_slots: 33 is not from 1 to 32",
     ),
     Case(
         "WatchStatistics too often",

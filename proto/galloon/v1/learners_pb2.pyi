@@ -603,7 +603,7 @@ class ExplainUtteranceRequest(_message.Message):
     first_slot: _builtins.int
     """The first slot to explain, from 0 (default)."""
     most_slots: _builtins.int
-    """At most this many slots, 1 to 64. Default 64: ask again for what follows."""
+    """At most this many slots, 1 to 32. Default 32: ask again for what follows."""
     def __init__(
         self,
         *,

@@ -243,12 +243,14 @@ def test_explanation_adds_up_and_speaks():
     network = network_of([("cat", "c4t", ""), ("no", "no", "no")])
     for _ in range(5):
         scorer.learn_truth(network, {"domain": "fax"}, target_of(network, ["cat", "no"]))
-    slot, agreed = scorer.explain(network, {"domain": "fax"}, range(2))
+    slot, agreed = scorer.explain(network, {"domain": "fax"}, range(2), 999)
     assert [(offer.text, offer.reasons) for offer in agreed.offers] == [("no", ())]
     best = slot.offers[0]
     assert best.text == "cat"
     assert best.experts == ("a",)
     assert best.score == pytest.approx(sum(reason.part for reason in best.reasons))
+    (few,) = scorer.explain(network, {"domain": "fax"}, range(1), 3)
+    assert (few.offers[0].score, few.offers[0].reasons) == (best.score, best.reasons[:3])
     parts = [abs(reason.part) for reason in best.reasons]
     assert parts == sorted(parts, reverse=True)
     phrases = " ".join(reason.phrase for offer in slot.offers for reason in offer.reasons)
