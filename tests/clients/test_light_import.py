@@ -11,7 +11,16 @@ HEAVY = ("numba", "llvmlite", "pynini", "pywrapfst", "aiohttp", "prometheus_clie
 @pytest.mark.parametrize(
     "module",
     [
-        *("client", "blocking", "learners_command", "top", "examples.asynchronous", "examples.blocking"),
+        *(
+            "client",
+            "blocking",
+            "learners_command",
+            "explain_command",
+            "convert",
+            "top",
+            "examples.asynchronous",
+            "examples.blocking",
+        ),
         *("replay.command", "score", "combine"),  # whose answer to a wrong option comes at once
     ],
 )
