@@ -18,8 +18,10 @@ class ReadLimits:
     line_bytes: int = 4 * MEBI  # of one line of an utterance file
     json_bytes: int = 32 * MEBI  # of a JSON document; parsed, it may take twenty times as much
     xml_depth: int = 64  # open elements at once
+    xml_elements: int = 500_000  # empty ones take four bytes, and unpack from hardly any
     attributes: int = 256  # of one XML element, or kinds of field in a lattice
     json_depth: int = 32  # open objects and arrays at once
+    json_values: int = 1_000_000  # objects, arrays and what stands in them; of an utterance file, in one line
     lines: int = 200_000  # text lines, segments or utterances that a file other than JSON lines may hold
     words: int = 2_000_000  # in all lines together, alternatives included; of an utterance file, in one line
     word_characters: int = 4_096  # of one word

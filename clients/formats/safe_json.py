@@ -1,4 +1,4 @@
-"""JSON from elsewhere, read with a depth limit and without surprises.
+"""JSON from elsewhere, read with limits on depth and values and without surprises.
 
 `load_json` gives a `Node`: a value that knows its path in the document, so that whatever is missing or of the
 wrong kind becomes a `FormatError` such as "results[0].alternatives: a list is needed, a string is there".
@@ -32,7 +32,7 @@ def load_json_sequence(source: Source) -> Iterator["Node"]:
     """The documents of a source that holds one, a list of them, or several one after another."""
     source.check("json_bytes", len(source.data))
     text = source.text()
-    check_depth(text, source, None)
+    check_shape(text, source, None)
     place, at = 0, _after_space(text, 0)
     while at < len(text):
         value, end = _decode(text, at, source, None)
@@ -44,7 +44,7 @@ def load_json_sequence(source: Source) -> Iterator["Node"]:
 
 def parse(text: str, source: Source, line: int | None) -> Any:
     """Parse one JSON text within the depth limit; `line` is where it starts, for formats of JSON lines."""
-    check_depth(text, source, line)
+    check_shape(text, source, line)
     value, end = _decode(text, _after_space(text, 0), source, line)
     if (rest := _after_space(text, end)) < len(text):
         at = line if line is not None else text.count("\n", 0, rest) + 1
@@ -52,13 +52,16 @@ def parse(text: str, source: Source, line: int | None) -> Any:
     return value
 
 
-def check_depth(text: str, source: Source, line: int | None) -> None:
-    """Refuse what is nested deeper than the limit, before the parser recurses into it."""
+def check_shape(text: str, source: Source, line: int | None) -> None:
+    """Refuse what is nested deeper than the limit, before the parser recurses into it, and too many values."""
     most = source.limits.json_depth
-    if text.count("{") + text.count("[") <= most:
+    opened = text.count("{") + text.count("[")
+    if opened <= most and opened + text.count(",") < source.limits.json_values:
         return
     depth = 0
-    brackets = _STRING.sub("", text).translate(_NOT_BRACKETS)
+    outside = _STRING.sub("", text)
+    source.check("json_values", outside.count("{") + outside.count("[") + outside.count(",") + 1, line)
+    brackets = outside.translate(_NOT_BRACKETS)
     for character in brackets:
         if character in "{[":
             depth += 1

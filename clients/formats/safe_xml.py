@@ -2,8 +2,8 @@
 
 `walk_xml` calls a handler at the start and the end of each element. Python's own tree parsers expand entities
 (a kilobyte can become a gigabyte), so expat is driven directly: a DOCTYPE that declares anything is refused,
-as is every entity declaration; nothing outside the file is ever opened; depth and attributes are limited. A
-bare DOCTYPE that only names the document type stays allowed, for hOCR and XHTML always carry one.
+as is every entity declaration; nothing outside the file is ever opened; depth, elements and attributes are
+limited. A bare DOCTYPE that only names the document type stays allowed, for hOCR and XHTML always carry one.
 """
 
 from html.entities import html5
@@ -31,7 +31,7 @@ def walk_xml(source: Source, handler: ElementHandler) -> None:
 class _Walk:
     def __init__(self, source: Source, handler: ElementHandler) -> None:
         self._source, self._handler = source, handler
-        self._depth = 0
+        self._depth = self._elements = 0
         # The text so far, and for each open element how much of it came before: children's text is in the
         # same list, so that nothing is copied on the way up.
         self._pieces: list[str] = []
@@ -63,6 +63,8 @@ class _Walk:
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         line = self._parser.CurrentLineNumber
         self._depth += 1
+        self._elements += 1
+        self._source.check("xml_elements", self._elements, line)
         self._source.check("xml_depth", self._depth, line)
         self._source.check("attributes", len(attributes), line)
         self._opened_at.append(len(self._pieces))

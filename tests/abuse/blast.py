@@ -64,10 +64,12 @@ class Blasts:
 async def blast(channel: grpc.aio.Channel, pid: int, bomb: Bomb, request: object) -> Blast:
     """Send what the bomb made, wait for the answer, see what it took."""
     before_s, before_mb = cpu_s(pid), resident_mb(pid)
-    _forget_peak(pid)
+    forget_peak(pid)
     code, words = await sent(channel, bomb, request)
     await asyncio.sleep(SETTLE_S)
-    return Blast(bomb.name, code, words, cpu_s(pid) - before_s, _field(pid, "VmHWM") - before_mb, bomb.codes)
+    return Blast(
+        bomb.name, code, words, cpu_s(pid) - before_s, memory_mb(pid, "VmHWM") - before_mb, bomb.codes
+    )
 
 
 async def sent(channel: grpc.aio.Channel, bomb: Bomb, request: object) -> tuple[grpc.StatusCode, str]:
@@ -102,16 +104,17 @@ def cpu_s(pid: int) -> float:
     return sum(map(int, values[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
-def _forget_peak(pid: int) -> None:
+def forget_peak(pid: int | str) -> None:
     """Let the peak of memory count from here."""
     Path(f"/proc/{pid}/clear_refs").write_text("5")
 
 
 def resident_mb(pid: int) -> float:
-    return _field(pid, "VmRSS")
+    return memory_mb(pid, "VmRSS")
 
 
-def _field(pid: int, name: str) -> float:
+def memory_mb(pid: int | str, name: str) -> float:
+    """A line of /proc/PID/status."""
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith(f"{name}:"):
             return int(line.split()[1]) / 1024

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import structlog
 
-from tests.abuse import blast, codec_fuzz, import_fuzz, port_fuzz
+from tests.abuse import blast, codec_fuzz, import_fuzz, port_fuzz, reader_bombs
 from tests.fault import campaign, crowd, damage, kills, power_loss
 from tests.fault.commit import commit
 from tests.sabotage import planting
@@ -57,14 +57,15 @@ def crowds(directory: Path, scale: float, seed: int) -> str:
 
 
 def bombs(directory: Path, scale: float, seed: int) -> str:
-    """Requests that are small to send and huge to honour, and what they cost."""
+    """Requests and files that are small to send and huge to honour, and what they cost."""
     blasts = asyncio.run(blast.run(directory))
     over = [each for each in blasts.each if not each.good]
     assert not over, f"not refused as documented, or too dear: {over}"
     worst = max(blasts.each, key=lambda each: each.cpu_s)
     return (
         f"{len(blasts.each)} bombs; the dearest {worst.bomb!r}: {worst.cpu_s:.2f} s, {worst.memory_mb:.0f} MB; "
-        f"others' p99 {blasts.p99_before_ms:.1f} ms before, {blasts.p99_during_ms:.1f} ms during"
+        f"others' p99 {blasts.p99_before_ms:.1f} ms before, {blasts.p99_during_ms:.1f} ms during\n"
+        f"{reader_bombs.run()}"
     )
 
 

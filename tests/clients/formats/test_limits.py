@@ -29,9 +29,12 @@ def hocr(body: str, before: str = "") -> str:
         ("text", "a\nb\nc\n", {"lines": 2}),
         ("text", "a b c\n", {"words": 2}),
         ("hocr", hocr("<i>" * 9 + "</i>" * 9), {"xml_depth": 5}),
+        ("hocr", hocr("<i/>" * 9), {"xml_elements": 5}),
         ("hocr", hocr('<i a="1" b="2" c="3"/>'), {"attributes": 2}),
         ("whisper", "[" * 50 + "]" * 50, {"json_depth": 10}),
         ("whisper", json.dumps({"segments": [], "text": "[[[[{{{{" * 20}), {"json_depth": 1}),
+        ("whisper", json.dumps({"segments": [], "text": "a", "more": [[]] * 9}), {"json_values": 12}),
+        ("whisper", json.dumps({"segments": [], "text": "a", "more": [1] * 9}), {"json_values": 10}),
         ("nbest", "-1\ta\n-2\tb\n-3\tc\n", {"nbest": 2}),
         ("slf", "VERSION=1.0\nN=99999999999 L=0\nI=0\n", {}),
         ("slf", "VERSION=1.0\nN=3 L=0\nI=0\nI=1\nI=2\n", {"lattice_states": 2}),
@@ -53,6 +56,8 @@ def test_brackets_in_strings_do_not_count_as_depth():
     """Depth is that of the JSON, not of the text in it."""
     result = read("whisper", json.dumps({"segments": [], "text": '[[[{{{ \\" ]['}), json_depth=2)
     assert [output.text for output in result.outputs.values()] == ['[[[{{{ \\" ][']
+    text = "a, b, c, d, e, f"
+    assert read("whisper", json.dumps({"segments": [], "text": text}), json_values=4).outputs
 
 
 def test_a_gzip_bomb_costs_the_limit_only():
