@@ -211,7 +211,7 @@ class TextCombiner:
         """The slots, one column for each engine, and the labels that the learner may look at."""
         match observation:
             case Utterance():
-                listened_to = frozenset(self._scorer.listened_to)
+                listened_to = self._scorer.listened_to
                 network = text_network(
                     observation, self.experts, listened_to, self._unit, self.spec.normalizer
                 )

@@ -25,10 +25,11 @@ def times_together(
 
     NaN where nothing is known; `UNTIMED` if fewer than two sequences have times to compare.
     """
-    given = np.array([_given(expert) for expert in experts], dtype=np.int8)
-    if not given.any():
+    kinds = [_given(expert) for expert in experts]
+    if not any(kinds):
         return UNTIMED
-    if all(sequence.sources is None for sequence in outputs.sequences):
+    given = np.array(kinds, dtype=np.int8)
+    if outputs.sequences is None:
         ends = [end for expert in experts for word in expert.words for end in (word.start, word.end)]
         times = np.array(ends, dtype=np.float64).reshape(-1, 2)
     else:

@@ -26,20 +26,19 @@ def respace(
     if not _could_be_glued(network.tokens):
         return network
     letters = spelling or spelled(network.vocabulary)
-    first, last, origin = split_glued(
+    pieces = split_glued(
         slot_tokens(network), letters.codes, letters.starts, settings.likeness_percent, settings.glued_words
     )
-    slots, experts = np.nonzero(origin >= 0)
-    if not len(slots):
+    if not len(pieces):
         return network
 
     tokens, confidences = network.tokens.copy(), network.confidences.copy()
-    origins = origin[slots, experts]
-    wholes = [network.vocabulary[token] for token in network.tokens[origins, experts].tolist()]
-    cuts = zip(wholes, first[slots, experts].tolist(), last[slots, experts].tolist(), strict=True)
     ids = dict(zip(network.vocabulary, range(len(network.vocabulary)), strict=True))
-    tokens[slots, experts] = [ids.setdefault(whole[a:b], len(ids)) for whole, a, b in cuts]
-    confidences[slots, experts] = network.confidences[origins, experts]
+    # In the order of slots, so that new tokens are numbered as they are met.
+    for slot, expert, origin, first, last in sorted(pieces.tolist()):
+        part = network.vocabulary[network.tokens[origin, expert]][first:last]
+        tokens[slot, expert] = ids.setdefault(part, len(ids))
+        confidences[slot, expert] = network.confidences[origin, expert]
     return renumbered(network.experts, tuple(ids), tokens, confidences)
 
 

@@ -38,7 +38,7 @@ class Outputs:
 
     vocabulary: tuple[str, ...]
     numbered: tuple[tuple[int, ...], ...]
-    sequences: tuple[TokenSequence, ...]
+    sequences: tuple[TokenSequence, ...] | None  # None where every token is a word of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +57,25 @@ class DistinctSequences:
 
 def read_outputs(outputs: Sequence[ExpertOutput], unit: Unit, normalizer: Normalizer) -> Outputs:
     """The tokens of every expert."""
-    sequences = tuple([tokens_of(output.words, unit, normalizer) for output in outputs])
-    different: set[str] = set()
-    for sequence in sequences:
-        different.update(sequence.tokens)
-    vocabulary = ("", *sorted(different))
+    sequences = None
+    tokens = _whole_words(outputs, normalizer) if unit == "word" and normalizer.rewrite is None else None
+    lengths = [len(output.words) for output in outputs]
+    if tokens is None:
+        sequences = tuple([tokens_of(output.words, unit, normalizer) for output in outputs])
+        tokens = [token for sequence in sequences for token in sequence.tokens]
+        lengths = [len(sequence.tokens) for sequence in sequences]
+    vocabulary = ("", *sorted(set(tokens)))
     number = dict(zip(vocabulary, range(len(vocabulary)), strict=True)).__getitem__
-    return Outputs(vocabulary, tuple([tuple(map(number, s.tokens)) for s in sequences]), sequences)
+    numbers = tuple(map(number, tokens))
+    ends = list(accumulate(lengths))
+    numbered = tuple([numbers[end - length : end] for end, length in zip(ends, lengths, strict=True)])
+    return Outputs(vocabulary, numbered, sequences)
+
+
+def _whole_words(outputs: Sequence[ExpertOutput], normalizer: Normalizer) -> list[str] | None:
+    """The tokens of all experts in a row, if each of their words is one; by far the most frequent case."""
+    parts = list(map(normalizer.split_word, [word.text for output in outputs for word in output.words]))
+    return [part[0] for part in parts] if set(map(len, parts)) <= {1} else None
 
 
 def distinct_sequences(outputs: Outputs) -> DistinctSequences:
@@ -105,13 +117,18 @@ def tokens_of(words: Sequence[Word], unit: Unit, normalizer: Normalizer) -> Toke
     return TokenSequence(tuple(BLANK.join(tokens)), tuple(characters))
 
 
-def confidences_of(output: ExpertOutput, sequence: TokenSequence) -> list[float]:
-    """The least confidence of each token's words; the line's where words have none; NaN where nothing is."""
-    line = np.nan if output.confidence is None else output.confidence
-    of_words = [line if word.confidence is None else word.confidence for word in output.words]
-    if sequence.sources is None:
-        return of_words
-    return [of_words[a] if a == b else _least(of_words[a : b + 1]) for a, b in sequence.sources]
+def confidences_of(outputs: Sequence[ExpertOutput], read: Outputs) -> NDArray[np.float64]:
+    """Of all experts' tokens in a row: the least of a token's words; the line's where words have none; or NaN."""
+    if read.sequences is None and all(output.confidence is None for output in outputs):
+        given = [word.confidence for output in outputs for word in output.words]
+        return np.array(given, dtype=np.float64)  # None becomes NaN
+    sources = [None] * len(outputs) if read.sequences is None else [s.sources for s in read.sequences]
+    found: list[float] = []
+    for output, places in zip(outputs, sources, strict=True):
+        line = np.nan if output.confidence is None else output.confidence
+        of_words = [line if word.confidence is None else word.confidence for word in output.words]
+        found += of_words if places is None else [_least(of_words[a : b + 1]) for a, b in places]
+    return np.array(found, dtype=np.float64)
 
 
 def times_of(output: ExpertOutput, sequence: TokenSequence) -> NDArray[np.float64] | None:

@@ -55,18 +55,9 @@ def align(
         times = times_together(utterance.outputs, outputs, distinct) if timed else UNTIMED
         slots = search_word_slots(*numbers, letters, times, settings)
 
-    confidences = [
-        value
-        for output, sequence in zip(utterance.outputs, outputs.sequences, strict=True)
-        for value in confidences_of(output, sequence)
-    ]
+    confidences = confidences_of(utterance.outputs, outputs)
     filled = fill_slots(
-        slots,
-        distinct.tokens,
-        distinct.starts,
-        distinct.owners,
-        np.array(confidences),
-        distinct.expert_starts,
+        slots, distinct.tokens, distinct.starts, distinct.owners, confidences, distinct.expert_starts
     )
     network = SlotNetwork(names, outputs.vocabulary, *filled)
     if letters is not None and settings.glued_words > 1:

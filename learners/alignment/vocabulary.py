@@ -22,4 +22,7 @@ def renumbered(
 
 def slot_tokens(network: SlotNetwork) -> NDArray[np.int32]:
     """The network's tokens in the type and layout that the kernels were compiled for, whoever made them."""
-    return np.require(network.tokens, np.int32, ["C", "W"])
+    tokens, flags = network.tokens, network.tokens.flags
+    if tokens.dtype == np.int32 and flags.c_contiguous and flags.writeable:
+        return tokens
+    return np.require(tokens, np.int32, ["C", "W"])

@@ -12,18 +12,16 @@ LONGEST_GLUED = 512  # characters; comparing takes the square of it
 
 @njit(cache=True, nogil=True)
 def split_glued(tokens, codes, starts, likeness_percent, longest):
-    """Returns (first, last, origin), each slots x experts; origin is -1 where nothing changes.
+    """Returns the pieces of all tokens that are cut, a row each: slot, expert, slot of the whole token, and the
+    first and the last (exclusive) of its letters that fall into the slot.
 
     tokens: int32, slots x experts, 0 for null; codes and starts: the characters of each token of the
-    vocabulary. Where origin[i, j] >= 0, expert j's token in slot i becomes the letters [first, last) of its
-    token in slot origin[i, j]. A token is cut over at most `longest` slots, if at least likeness_percent
-    of its letters agree with those of the most frequent tokens of the others there, and more than with the
-    one in its own slot.
+    vocabulary. A token is cut over at most `longest` slots, if at least likeness_percent of its letters agree with
+    those of the most frequent tokens of the others there, and more than with the one in its own slot.
     """
     m, r = tokens.shape
-    first = np.zeros((m, r), dtype=np.int64)
-    last = np.zeros((m, r), dtype=np.int64)
-    origin = np.full((m, r), -1, dtype=np.int64)
+    pieces = np.empty((m * r, 5), dtype=np.int64)
+    count = 0
     others = np.zeros(m, dtype=np.int32)
     for j in range(r):
         free = 0  # the first slot that no earlier token of this expert has taken
@@ -48,11 +46,14 @@ def split_glued(tokens, codes, starts, likeness_percent, longest):
                 continue
             cuts = _cuts(tokens[i, j], others[a:b], codes, starts)
             for slot in range(a, b):
-                first[slot, j] = cuts[slot - a]
-                last[slot, j] = cuts[slot - a + 1]
-                origin[slot, j] = i
+                pieces[count, 0] = slot
+                pieces[count, 1] = j
+                pieces[count, 2] = i
+                pieces[count, 3] = cuts[slot - a]
+                pieces[count, 4] = cuts[slot - a + 1]
+                count += 1
             free = b
-    return first, last, origin
+    return pieces[:count]
 
 
 @njit(cache=True, nogil=True)

@@ -397,26 +397,42 @@ def count_agreed(tokens, truth, gains, agreed):
 
 
 @njit(cache=True, nogil=True)
+def rows_of_text(starts, tokens, order, letter_order):
+    """How many rows `read_text` takes at most: an event and a context for each order of each token, of each
+    letter, and of each core.
+    """
+    count, letters = 0, 0
+    for token in tokens:
+        if token != 0:
+            count += 1
+            letters += starts[token + 1] - starts[token] + 1
+    return (count + 1) * 2 * (order + 1) + letters * 2 * letter_order
+
+
+@njit(cache=True, nogil=True)
 def read_text(language, used, classes, codes, starts, hashes, tokens):
-    """Count true tokens (indices of a vocabulary) in the language: in a row, alone, and letter by letter."""
+    """Count true tokens (indices of a vocabulary, 0 is none) in a row, alone, and letter by letter."""
     symbols = np.empty(tokens.shape[0] + 2, dtype=np.uint64)
     symbols[0] = START
-    symbols[-1] = END
-    for i in range(tokens.shape[0]):
-        symbols[i + 1] = hashes[tokens[i]]
+    place = 0
     core = np.empty(1, dtype=np.uint64)
-    for i in range(tokens.shape[0]):
-        start, end = starts[tokens[i]], starts[tokens[i] + 1]
+    for token in tokens:
+        if token == 0:
+            continue
+        place += 1
+        symbols[place] = hashes[token]
+        start, end = starts[token], starts[token + 1]
         if language.letter_order > 0:
             # Letters are learned from different words, not from running text: rare words are what is spelled.
-            if count_of(language.keys, language.counts, WORDS, symbols[i + 1]) == 0:
+            if count_of(language.keys, language.counts, WORDS, symbols[place]) == 0:
                 add_spelling(
                     language.keys, language.counts, used, LETTERS, language.letter_order, codes, start, end
                 )
             core[0], _ = core_hash(codes, start, end, classes)
             add_symbol(language.keys, language.counts, used, CORES, 1, core, 0)
-        add_symbol(language.keys, language.counts, used, WORDS, language.order, symbols, i + 1)
-    add_symbol(language.keys, language.counts, used, WORDS, language.order, symbols, tokens.shape[0] + 1)
+        add_symbol(language.keys, language.counts, used, WORDS, language.order, symbols, place)
+    symbols[place + 1] = END
+    add_symbol(language.keys, language.counts, used, WORDS, language.order, symbols, place + 1)
 
 
 def warm_up() -> None:
@@ -439,4 +455,5 @@ def warm_up() -> None:
     count_agreed(page.tokens, truth, gains, np.ones(2))
     compare_experts(page.tokens, np.zeros((2, 2), np.int64), np.zeros(1, np.int64))
     used = np.zeros(1, np.int64)
+    rows_of_text(page.starts, truth, 3, 5)
     read_text(language, used, classes, page.codes, page.starts, page.hashes, truth)

@@ -297,6 +297,15 @@ def teach(table, rate, tokens, engines, labels, probabilities, masses, losses):
     return learn(table, seen, rate, probabilities, masses, lost), disputed
 
 
+@njit(cache=True, nogil=True)
+def are_gains(numbers):
+    """Whether all of them lie between 0 and 1."""
+    for number in numbers.flat:
+        if not 0.0 <= number <= 1.0:
+            return False
+    return True
+
+
 def warm_up() -> None:
     tokens = np.array([[1, 2], [1, 0]], dtype=np.int32)
     seen = slot_contexts(tokens, 2, np.zeros(1, dtype=np.uint64))
@@ -315,3 +324,5 @@ def warm_up() -> None:
     labels = np.zeros(1, dtype=np.uint64)
     probabilities, light, _, _ = play(table, 0.5, tokens, 2, labels, np.zeros(2), True)
     teach(table, 0.5, tokens, 2, labels, probabilities, light, np.zeros((2, 2)))
+    are_gains(np.zeros((2, 2)))
+    are_gains(np.zeros(2))

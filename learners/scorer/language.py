@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from galloon.learners.alignment import Unit
 from galloon.learners.bounded_table import BoundedTable
 from galloon.learners.kernels.offer_features import Language
-from galloon.learners.kernels.scorer import read_text
+from galloon.learners.kernels.scorer import read_text, rows_of_text
 from galloon.learners.scorer.characters import CLASSES
 from galloon.learners.scorer.letters import Letters
 
@@ -36,11 +36,8 @@ class LanguageModel:
         return Language(self.table.keys, self.table.columns["counts"], *self._reading)
 
     def read(self, letters: Letters, tokens: NDArray[np.int32]) -> None:
-        """Count these tokens, indices of the vocabulary that `letters` spells, as one text."""
+        """Count these tokens, indices of the vocabulary that `letters` spells, as one text; null is passed over."""
+        order, _, _, letter_order, _ = self._reading
         if self.table.may_grow:
-            order, _, _, letter_order, _ = self._reading
-            lengths = letters.starts[tokens + 1] - letters.starts[tokens]
-            # At most an event and a context for each order of each token, of each letter, and of each core.
-            expected = (tokens.size + 1) * 2 * (order + 1) + int((lengths + 1).sum()) * 2 * letter_order
-            self.table.make_room(expected)
+            self.table.make_room(rows_of_text(letters.starts, tokens, order, letter_order))
         read_text(self.view, self.table.used, CLASSES, letters.codes, letters.starts, letters.hashes, tokens)

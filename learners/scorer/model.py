@@ -34,7 +34,7 @@ from galloon.learners.scorer.explanation import ExplainedSlot, explain_slots
 from galloon.learners.scorer.language import LanguageModel
 from galloon.learners.scorer.letters import Letters, letters_of
 from galloon.learners.scorer.standing import Standing
-from galloon.learners.utterance import NULL, SlotNetwork
+from galloon.learners.utterance import SlotNetwork
 
 FEATURES_OF_AN_OFFER = 32  # new ones, roughly: room is made for them beforehand
 _NO_LABELS = np.zeros(0, dtype=np.uint64)
@@ -91,7 +91,7 @@ class Scorer:
     def __init__(
         self, experts: tuple[str, ...], unit: Unit, settings: ScorerSettings = DEFAULT_SETTINGS
     ) -> None:
-        self.experts = experts
+        self.experts, self._everybody = experts, frozenset(experts)
         self._rates = np.array(settings.rates)
         columns = len(settings.rates)
         self._features = BoundedTable(
@@ -122,7 +122,7 @@ class Scorer:
         reading = self._learn(network, labels, target.tokens, target.tokens, unknown, target.tokens, scored)
         known = len(target.vocabulary) == len(network.vocabulary)
         letters = reading.letters if known else letters_of(target.vocabulary)
-        self._language.read(letters, target.tokens[target.tokens != NULL])
+        self._language.read(letters, target.tokens)
 
     def learn_shown(
         self,
@@ -140,8 +140,7 @@ class Scorer:
         letters = self._learn(network, labels, truth, shown, gains, known, scored).letters
         borders = np.flatnonzero(np.diff(right.astype(np.int8), prepend=0, append=0))
         for first, last in zip(borders[::2], borders[1::2], strict=True):
-            stretch = shown[first:last]
-            self._language.read(letters, stretch[stretch != NULL])
+            self._language.read(letters, shown[first:last])
 
     def explain(
         self, network: SlotNetwork, labels: Mapping[str, str], slots: Iterable[int], most: int
@@ -158,9 +157,10 @@ class Scorer:
         return np.where(alone, agreed, scored.probability_of(tokens))
 
     @property
-    def listened_to(self) -> tuple[str, ...]:
+    def listened_to(self) -> frozenset[str]:
         """The experts that are not left out."""
-        return tuple(self.experts[j] for j in self._listened_to())
+        ids = self._listened_to()
+        return self._everybody if len(ids) == len(self.experts) else frozenset(self.experts[j] for j in ids)
 
     @property
     def state_bytes(self) -> int:

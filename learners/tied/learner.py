@@ -21,6 +21,7 @@ from galloon.learners.kernels.tied import (
     LEVELS,
     Contexts,
     Seen,
+    are_gains,
     play,
     slot_contexts,
     teach,
@@ -242,6 +243,6 @@ class TiedLearner:
 
 
 def _in_range(gains: NDArray[np.float64]) -> NDArray[np.float64]:
-    if gains.size and not (gains.min() >= 0.0 and gains.max() <= 1.0):
+    if not are_gains(gains):
         raise InvalidInput("gains of slots lie between 0 and 1; scale them, or use the score of the whole")
     return gains
