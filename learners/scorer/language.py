@@ -36,7 +36,7 @@ class LanguageModel:
         return Language(self.table.keys, self.table.columns["counts"], *self._reading)
 
     def read(self, letters: Letters, tokens: NDArray[np.int32]) -> None:
-        """Count these tokens, indices of the vocabulary that `letters` spells, as one text; null is passed over."""
+        """Count these tokens, indices of the vocabulary that `letters` spells, as one text; null is skipped."""
         order, _, _, letter_order, _ = self._reading
         if self.table.may_grow:
             self.table.make_room(rows_of_text(letters.starts, tokens, order, letter_order))

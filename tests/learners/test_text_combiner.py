@@ -287,5 +287,5 @@ def test_an_unhelpful_engine_moves_no_slots_once_it_is_known(kind):
         more = Utterance(utterance.id, (*utterance.outputs, extra))
         decision = made.choose(more, number)
         made.learn(decision.memory, TrueText(utterance.target))
-    assert made._scorer.listened_to == ENGINES
+    assert made._scorer.listened_to == frozenset(ENGINES)
     assert len(decision.tokens) == len(combiner().choose(utterance, 0).tokens)
