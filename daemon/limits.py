@@ -18,6 +18,7 @@ class Limits:
     slots: int = 4096
     transitions: int = 2_000_000
     learners: int = 1000
+    learners_per_principal: int = 1000
     pending_rounds: int = 1024
     pending_age_s: float = 86_400.0
     remembered_rounds: int = 1024
@@ -35,6 +36,7 @@ ADVICE = {
     "slots": "cut the utterance into shorter ones, or raise limits.slots",
     "transitions": "use fewer experts, a shorter pattern or window, or raise limits.transitions",
     "learners": "delete learners that are not needed, or raise limits.learners",
+    "learners_per_principal": "delete learners that are not needed, or raise limits.learners_per_principal",
     "streams": "close streams that are not needed, or raise limits.streams",
     "streams_per_principal": "close streams that are not needed, or raise limits.streams_per_principal",
     "bytes_per_principal": "wait for answers before sending more, or raise limits.bytes_per_principal",

@@ -70,7 +70,7 @@ class LearnerService:
     async def create(self, request: wire.CreateLearnerRequest, caller: Principal) -> Message:
         caller.check(request.name, "name")
         spec = spec_from_wire(request.spec, self._limits, "spec")
-        host, created = await self._registry.create(request.name, spec, "name", "spec")
+        host, created = await self._registry.create(request.name, spec, "name", "spec", caller.may_use)
         return wire.CreateLearnerResponse(learner=await self._shown(host), created=created)
 
     async def get(self, request: wire.GetLearnerRequest, caller: Principal) -> Message:
@@ -136,7 +136,7 @@ class LearnerService:
             size += len(request.chunk)
             check(self._limits, "import_bytes", size, "chunk")
             chunks.append(request.chunk)
-        host = await self._registry.restore(name, b"".join(chunks))
+        host = await self._registry.restore(name, b"".join(chunks), caller.may_use)
         return wire.ImportLearnerResponse(learner=await self._shown(host))
 
     async def watch(self, request: wire.WatchStatisticsRequest, caller: Principal) -> AsyncIterator[Message]:

@@ -7,8 +7,9 @@ other, others do not. A learner exists once it is durable.
 import asyncio
 import re
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
+from contextlib import contextmanager
 from typing import TypeVar
 from weakref import WeakValueDictionary
 
@@ -26,6 +27,7 @@ T = TypeVar("T")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,127}")
 Build = Callable[[CombinerSpec, int], Combiner]  # with the budget of transitions
 Changed = Callable[[str, bool], None]  # a learner's name, and whether it can be used
+MayUse = Callable[[str], bool]  # what a principal may do with a name
 
 
 class Registry:
@@ -44,6 +46,7 @@ class Registry:
         self._store, self._build, self._limits = store, build, limits
         self._pool, self._inline_s, self._clock, self._changed = pool, inline_s, clock, changed
         self._hosts: dict[str, LearnerHost] = {}
+        self._coming: set[str] = set()  # names whose learners are being made
         self._names: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def __len__(self) -> int:
@@ -67,7 +70,12 @@ class Registry:
         return [self._hosts[name] for name in names[start : start + size]]
 
     async def create(
-        self, name: str, spec: CombinerSpec, field: str, spec_field: str = "spec"
+        self,
+        name: str,
+        spec: CombinerSpec,
+        field: str,
+        spec_field: str = "spec",
+        may_use: MayUse = lambda _: True,
     ) -> tuple[LearnerHost, bool]:
         """The learner of this name and spec, and whether it is new; the fields are where the client gave them."""
         check_name(name, field)
@@ -77,24 +85,26 @@ class Registry:
                 if known.spec != spec:
                     raise OtherSpec(f"{field}: a learner called {name!r} exists with another spec", field)
                 return known, False
-            try:
-                host = await self._make(name, spec, None)
-            except InvalidInput as error:
-                raise placed(error, spec_field) from error
-            key = await self._store.create(name, spec.to_json(), None)
-            self.adopt(host, key)
+            with self._place(name, may_use):
+                try:
+                    host = await self._make(name, spec, None)
+                except InvalidInput as error:
+                    raise placed(error, spec_field) from error
+                key = await self._store.create(name, spec.to_json(), None)
+                self.adopt(host, key)
             return host, True
 
-    async def restore(self, name: str, data: bytes) -> LearnerHost:
+    async def restore(self, name: str, data: bytes, may_use: MayUse = lambda _: True) -> LearnerHost:
         """A new learner from captured bytes."""
         check_name(name, "name")
         async with self._names.setdefault(name, asyncio.Lock()):
             if name in self._hosts:
                 raise OtherSpec(f"name: a learner called {name!r} exists; delete it first", "name")
-            spec = await self._in_thread(lambda: _distrusting(lambda: self._limited(spec_of(data))))
-            host = await self._make(name, spec, data)
-            key = await self._store.create(name, spec.to_json(), data)
-            self.adopt(host, key)
+            with self._place(name, may_use):
+                spec = await self._in_thread(lambda: _distrusting(lambda: self._limited(spec_of(data))))
+                host = await self._make(name, spec, data)
+                key = await self._store.create(name, spec.to_json(), data)
+                self.adopt(host, key)
             return host
 
     async def delete(self, name: str) -> LearnerHost:
@@ -112,9 +122,19 @@ class Registry:
         self._hosts[host.name] = host
         self._changed(host.name, host.broken is None)
 
-    async def _make(self, name: str, spec: CombinerSpec, data: bytes | None) -> LearnerHost:
-        check(self._limits, "learners", len(self._hosts) + 1)
+    @contextmanager
+    def _place(self, name: str, may_use: MayUse) -> Iterator[None]:
+        """A place among the learners while one is made; those that are being made count too."""
+        names = [*self._hosts, *self._coming]
+        check(self._limits, "learners", len(names) + 1)
+        check(self._limits, "learners_per_principal", sum(map(may_use, names)) + 1)
+        self._coming.add(name)
+        try:
+            yield
+        finally:
+            self._coming.discard(name)
 
+    async def _make(self, name: str, spec: CombinerSpec, data: bytes | None) -> LearnerHost:
         def work() -> LearnerHost:
             combiner = self._build(spec, self._limits.transitions)
             host = LearnerHost(name, spec, combiner, self._limits, self._clock)

@@ -218,7 +218,7 @@ class Stream:
         if message.HasField("create"):
             spec = spec_from_wire(message.create, self._service.limits, "open.create")
             host, created = await self._service.registry.create(
-                message.learner, spec, "open.learner", "open.create"
+                message.learner, spec, "open.learner", "open.create", self.principal.may_use
             )
         else:
             host = self._service.registry.find(message.learner, "open.learner")

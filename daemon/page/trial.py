@@ -37,7 +37,7 @@ class Trial:
         """`{"learner", "unit"?, "create"?, "outputs": [{"expert", "text"}]}` to the combination."""
         name, texts = _text(body, "learner"), _outputs(body, self._limits)
         caller.check(name, "learner")
-        host, created = await self._host(name, body, texts)
+        host, created = await self._host(name, body, texts, caller)
         for expert in host.spec.experts:
             texts.setdefault(expert, "")  # an engine that the person left empty said nothing
         outputs = tuple(
@@ -78,7 +78,9 @@ class Trial:
             "repeated": learned.repeated_answer,
         }
 
-    async def _host(self, name: str, body: Any, texts: dict[str, str]) -> tuple[LearnerHost, bool]:
+    async def _host(
+        self, name: str, body: Any, texts: dict[str, str], caller: Principal
+    ) -> tuple[LearnerHost, bool]:
         """The learner of this name; a new one for these engines, if the person wants it made."""
         if body.get("create") is not True:
             return self._registry.find(name, "learner"), False
@@ -88,7 +90,7 @@ class Trial:
             unit=_text(body, "unit") if "unit" in body else "word",
             decide="best",
         )
-        return await self._registry.create(name, spec, "learner")
+        return await self._registry.create(name, spec, "learner", may_use=caller.may_use)
 
 
 async def _answered(ask: Any) -> bytes:

@@ -1,5 +1,6 @@
 """P5: what one client can do to another through the services beside the stream."""
 
+import asyncio
 from pathlib import Path
 
 import grpc
@@ -43,6 +44,28 @@ async def test_the_health_of_a_learner_is_shown_to_those_who_may_use_it(tmp_path
             assert await code(name, tokens["bob"]) == grpc.StatusCode.PERMISSION_DENIED
         watch = health.Watch(health_pb2.HealthCheckRequest(service="alice/x"), metadata=tokens["bob"])
         assert await watch.code() == grpc.StatusCode.PERMISSION_DENIED
+
+
+async def test_one_tenant_cannot_take_all_places_for_learners(tmp_path: Path, tokens):
+    """Its own limit is reached first, also by requests at once; the other tenant still finds a place."""
+    settings = {"auth__tokens": tokens["path"], "limits__learners_per_principal": 2, "limits__learners": 4}
+    async with serving(tmp_path / "data", **settings) as daemon:
+
+        async def code(name: str) -> grpc.StatusCode:
+            request = learners_pb2.CreateLearnerRequest(name=name, spec=simple_spec())
+            return await daemon.learners.CreateLearner(request, metadata=tokens[name.split("/")[0]]).code()
+
+        codes = await asyncio.gather(*(code(f"alice/{number}") for number in range(6)))
+        assert sorted(codes, key=lambda each: each.value[0]) == (
+            [grpc.StatusCode.OK] * 2 + [grpc.StatusCode.RESOURCE_EXHAUSTED] * 4
+        )
+        assert await code("bob/1") == grpc.StatusCode.OK
+        call = daemon.learners.DeleteLearner(
+            learners_pb2.DeleteLearnerRequest(name=f"alice/{codes.index(grpc.StatusCode.OK)}"),
+            metadata=tokens["alice"],
+        )
+        assert await call.code() == grpc.StatusCode.OK
+        assert await code("alice/7") == grpc.StatusCode.OK, "a deleted one makes room"
 
 
 async def test_imports_are_held_in_memory_so_each_principal_has_one_at_a_time(tmp_path: Path):
