@@ -72,6 +72,7 @@ class Shown:
     choice: Choice
     replaced: bool = False  # by the answer to a recall, and the caller does not know it yet
     lost: bool = False  # the daemon knows nothing of it any more
+    taught: bool = False  # feedback on it was sent
 
 
 class Unanswered:
@@ -107,6 +108,8 @@ class Unanswered:
             else:
                 request.place, request.ever_sent = Place.SENT, True
                 self.sent += 1
+                if request.kind is Kind.FEEDBACK and request.id in self._shown:
+                    self._shown[request.id].taught = True
                 return request
         return None
 
@@ -163,7 +166,9 @@ class Unanswered:
         """Queue everything again on a new connection, and note which choices were lost.
 
         Choices of rounds from number `lost_from` on were lost; None when the daemon was not restarted. A round
-        below that the daemon does not know was forgotten: feedback that was sent on it may have been learned.
+        below that the daemon does not know was forgotten: feedback that was sent on it may have been learned. If
+        none was sent, it counts as lost after a restart: the daemon may have come and gone more than once, and
+        given the number of the lost round to another one.
         """
         self.sent = 0
         for utterance_id, state in states.items():
@@ -192,7 +197,7 @@ class Unanswered:
         shown = self._shown.get(utterance_id)
         if shown is None:
             return False
-        return shown.lost or (lost_from is not None and shown.choice.round >= lost_from)
+        return shown.lost or (lost_from is not None and (shown.choice.round >= lost_from or not shown.taught))
 
     def _forgotten(self, utterance_id: str) -> None:
         self._shown.pop(utterance_id, None)
