@@ -31,7 +31,7 @@ def main() -> int:
         return 0
     skipped = done.stdout.count(SKIPPED)
     if skipped:
-        # An index that mirrors packages but not what is known of them: exit status 0 would be a lie without a word.
+        # An index may mirror packages but not what is known of them: status 0 without a word would be a lie.
         print(
             f"audit left out for {skipped} packages: the database of vulnerabilities does not know them here"
         )
