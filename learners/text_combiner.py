@@ -236,6 +236,8 @@ class TextCombiner:
         shown, givers, chances, log_probability = answer(
             played.tokens, trust, played.played.shown, len(self.experts)
         )
+        if played.network.alternatives.slots.size:
+            _credit_lattices(played.network, shown, givers)
         tokens = ChosenTokens(
             [vocabulary[token] for token in shown.tolist()],
             [self.experts[giver] for giver in givers.tolist()],
@@ -350,6 +352,15 @@ def _alternatives(
         for token, who in members.items()
     ]
     return tuple(sorted(others, key=lambda other: (-other.probability, other.text)))
+
+
+def _credit_lattices(network: SlotNetwork, shown: NDArray[np.int32], givers: NDArray[np.int64]) -> None:
+    """A token that no engine offers comes from the engine whose lattice finds it most probable."""
+    heard = network.alternatives
+    unsaid = (network.tokens != shown[:, None]).all(axis=1)
+    rows = np.flatnonzero(unsaid[heard.slots] & (heard.tokens == shown[heard.slots]))
+    rows = rows[np.argsort(heard.posteriors[rows], kind="stable")]
+    givers[heard.slots[rows]] = heard.experts[rows]  # of several the last one stays
 
 
 def _priors(experts: tuple[str, ...]) -> NDArray[np.float64]:

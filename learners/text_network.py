@@ -1,14 +1,15 @@
 """The slots of an utterance for a combiner that does not listen to all engines alike: `text_network`.
 
 Engines that are listened to are aligned; the others are laid beside them, token by token where they fit, so that
-they cannot move the slots and can still be compared with the truth.
+they cannot move the slots and can still be compared with the truth. Lattices and n-best lists of those that are
+listened to add what they say of the slots where experts differ.
 """
 
 from dataclasses import replace
 
 import numpy as np
 
-from galloon.learners.alignment import Unit, align, align_target
+from galloon.learners.alignment import Unit, align, align_target, heard_alternatives
 from galloon.learners.errors import InvalidInput
 from galloon.learners.utterance import NULL, ExpertOutput, SlotNetwork, Utterance
 
@@ -28,7 +29,7 @@ def text_network(
         if name in given and name not in listened_to:
             twins = (j for j, other in enumerate(chosen) if other.text == given[name].text)
             network = _with_onlooker(network, given[name], next(twins, None), unit, normalizer)
-    return in_order(network, experts)
+    return heard_alternatives(in_order(network, experts), chosen, unit, normalizer)
 
 
 def in_order(network: SlotNetwork, experts: tuple[str, ...]) -> SlotNetwork:

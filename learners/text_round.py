@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from galloon.learners import blobs
 from galloon.learners.errors import DamagedState
 from galloon.learners.tied.learner import TiedMemory
-from galloon.learners.utterance import SlotNetwork
+from galloon.learners.utterance import Alternatives, SlotNetwork
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,7 @@ class TextRound:
                 self.tokens.astype("<i4", copy=False).tobytes(),
                 self.network.confidences.astype("<f8", copy=False).tobytes(),
                 self.predicted.astype("<f8", copy=False).tobytes(),
+                *_packed(self.network.alternatives),
                 self.played.to_bytes(),
             ]
         )
@@ -46,7 +47,7 @@ class TextRound:
     def from_bytes(cls, data: bytes, engines: tuple[str, ...], derived_count: int) -> "TextRound":
         """The round in these bytes, for a combiner of so many experts."""
         try:
-            words, tokens, confidences, predicted, played = blobs.split(data)
+            words, tokens, confidences, predicted, heard, posteriors, played = blobs.split(data)
             vocabulary, labels = json.loads(words)
             experts = len(engines) + derived_count
             offers = np.frombuffer(tokens, "<i4").astype(np.int32).reshape(-1, experts)
@@ -57,6 +58,7 @@ class TextRound:
                     tuple(vocabulary),
                     np.ascontiguousarray(offers[:, : len(engines)]),
                     np.frombuffer(confidences, "<f8").astype(np.float64).reshape(-1, len(engines)),
+                    alternatives=_unpacked(heard, posteriors),
                 ),
                 offers,
                 dict(labels),
@@ -79,5 +81,26 @@ class TextRound:
             and len(self.predicted) in {0, slots}
             and self.network.confidences.shape == self.network.tokens.shape
         )
+        heard = self.network.alternatives
+        sound = sound and all(
+            ((column >= 0) & (column < limit)).all() and column.shape == heard.posteriors.shape
+            for column, limit in (
+                (heard.slots, slots),
+                (heard.experts, len(self.network.experts)),
+                (heard.tokens, size),
+            )
+        )
+        # Compiled code looks for a slot's rows side by side.
+        sound = sound and bool((np.diff(heard.slots) >= 0).all())
         if not sound or not ((self.tokens >= 0) & (self.tokens < size)).all():
             raise DamagedState("this memory of a text combiner is damaged")
+
+
+def _packed(heard: Alternatives) -> list[bytes]:
+    places = np.stack([heard.slots, heard.experts, heard.tokens])
+    return [places.astype("<i4", copy=False).tobytes(), heard.posteriors.astype("<f8", copy=False).tobytes()]
+
+
+def _unpacked(places: bytes, posteriors: bytes) -> Alternatives:
+    slots, experts, tokens = np.frombuffer(places, "<i4").astype(np.int32).reshape(3, -1)
+    return Alternatives(slots, experts, tokens, np.frombuffer(posteriors, "<f8").astype(np.float64))

@@ -82,6 +82,25 @@ class Utterance:
 
 
 @dataclass(frozen=True, slots=True)
+class Alternatives:
+    """What lattices and n-best lists say of slots: a row for each token that an expert's gives a probability.
+
+    Sorted by slot, then by expert. In a slot that an expert has rows for, null has one too; what has none there
+    has no probability worth naming.
+    """
+
+    slots: NDArray[np.int32]
+    experts: NDArray[np.int32]  # numbers of the network's experts
+    tokens: NDArray[np.int32]  # of its vocabulary
+    posteriors: NDArray[np.float64]
+
+    @classmethod
+    def none(cls) -> "Alternatives":
+        nowhere = np.zeros(0, dtype=np.int32)
+        return cls(nowhere, nowhere, nowhere, np.zeros(0))
+
+
+@dataclass(frozen=True, slots=True)
 class SlotNetwork:
     """The aligned outputs: in each slot each expert offers one token or null.
 
@@ -93,6 +112,7 @@ class SlotNetwork:
     tokens: NDArray[np.int32]  # slots x experts
     confidences: NDArray[np.float64]  # slots x experts
     labels: Mapping[str, str] = field(default_factory=dict)  # as of an utterance
+    alternatives: Alternatives = field(default_factory=Alternatives.none)
 
     @property
     def slot_count(self) -> int:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from galloon.learners.alignment import Unit, align, align_target, majority_vote, slot_text
+from galloon.learners.alignment import Unit, align, align_target, heard_alternatives, majority_vote, slot_text
 from galloon.learners.scoring.normalizers import Normalizer
 from galloon.learners.utterance import NULL, SlotNetwork, Utterance
 
@@ -22,6 +22,7 @@ class Baselines:
     vote: str
     uniform: str
     oracle: str | None
+    oracle_with_alternatives: str | None  # the same if lattices and n-best lists may offer tokens too
 
 
 def baselines(utterances: Iterable[Utterance], unit: Unit, rule: Normalizer, seed: int) -> list[Baselines]:
@@ -35,16 +36,23 @@ def _of_one(utterance: Utterance, unit: Unit, rule: Normalizer, draws: np.random
     slots = np.arange(network.slot_count)
     blind = network.tokens[slots, draws.integers(len(network.experts), size=network.slot_count)]
     vote = _texts(network, majority_vote(network).tokens)
-    oracle = None
+    oracles: list[str | None] = [None, None]
     if utterance.target is not None:
-        oracle = slot_text(_texts(network, _best(network, utterance.target, unit, rule)), unit)
-    return Baselines(slot_text(vote, unit), slot_text(_texts(network, blind), unit), oracle)
+        heard = heard_alternatives(network, utterance.outputs, unit, rule)
+        oracles = [
+            slot_text(_texts(seen, _best(seen, utterance.target, unit, rule)), unit)
+            for seen in (network, heard)
+        ]
+    return Baselines(slot_text(vote, unit), slot_text(_texts(network, blind), unit), *oracles)
 
 
 def _best(network: SlotNetwork, target: str, unit: Unit, rule: Normalizer) -> np.ndarray:
     """The best token of each slot in hindsight: the true one, else something where there is something to say."""
     truth = align_target(network, target, unit, rule).tokens
     offered = (network.tokens == truth[:, None]).any(axis=1)
+    heard = network.alternatives
+    # Nothing is said only where an engine says nothing.
+    offered[heard.slots[(heard.tokens == truth[heard.slots]) & (heard.tokens != NULL)]] = True
     filled = np.take_along_axis(network.tokens, (network.tokens != NULL).argmax(axis=1)[:, None], axis=1)
     return np.where(offered, truth, filled[:, 0])
 

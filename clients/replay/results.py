@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from galloon.clients.replay.baselines import baselines
-from galloon.clients.replay.names import GALLOON, ORACLE, UNIFORM, VOTE
+from galloon.clients.replay.names import GALLOON, ORACLE, ORACLE_WITH_ALTERNATIVES, UNIFORM, VOTE
 from galloon.clients.replay.play import Played
 from galloon.clients.results import Explanation
 from galloon.clients.system_scores import METRICS, SystemScores, difference, score_texts
@@ -32,6 +32,7 @@ class Results:
     vote: SystemScores
     uniform: SystemScores
     oracle: SystemScores
+    oracle_with_alternatives: SystemScores | None  # where engines sent more than their 1-best
     galloon: Mapping[str, SystemScores]  # by name of the run
     runs: Mapping[str, Played]
 
@@ -55,6 +56,16 @@ class Results:
     def systems(self) -> tuple[SystemScores, ...]:
         """Engines, then what is computed from them, then what learned."""
         return (*self.engines.values(), self.uniform, self.vote, *self.galloon.values())
+
+    @property
+    def oracles(self) -> dict[str, SystemScores]:
+        """What nobody can reach without knowing the truth, by what the slots may offer."""
+        if self.oracle_with_alternatives is None:
+            return {"best token per slot": self.oracle}
+        return {
+            "best token per slot, of the 1-best": self.oracle,
+            "best token per slot, lattices too": self.oracle_with_alternatives,
+        }
 
     def explanation_of(self, utterance_id: str) -> Explanation:
         """Of the utterance that was asked about."""
@@ -94,6 +105,9 @@ def score_runs(
         system(VOTE, [entry.vote for entry in without_learning]),
         system(UNIFORM, [entry.uniform for entry in without_learning]),
         system(ORACLE, [entry.oracle or "" for entry in without_learning]),
+        system(ORACLE_WITH_ALTERNATIVES, [entry.oracle_with_alternatives or "" for entry in without_learning])
+        if any(output.lattice or output.nbest for entry in known for output in entry.outputs)
+        else None,
         {name: system(name, [played.rounds[i].choice.text for i in scored]) for name, played in runs.items()},
         dict(runs),
     )

@@ -32,6 +32,7 @@ def summary(results: Results, by: str, explained: str | None = None) -> dict[str
         "uniform": results.uniform.as_json(unit),
         "galloon": main.as_json(unit),
         "oracle_slot": results.oracle.rates(),
+        **_more_on_offer(results),
         "gain": played.gain,
         "regret": _number(statistics.regret),
         "regret_estimate": _number(statistics.regret_estimate),
@@ -57,6 +58,12 @@ def summary(results: Results, by: str, explained: str | None = None) -> dict[str
             "extra": statistics.extra,
         },
     }
+
+
+def _more_on_offer(results: Results) -> dict[str, Any]:
+    """What the best token per slot comes to when lattices and n-best lists offer theirs too."""
+    more = results.oracle_with_alternatives
+    return {} if more is None else {more.name: more.rates()}
 
 
 def _explanation(results: Results, explained: str | None) -> dict[str, Any]:

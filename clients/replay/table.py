@@ -66,10 +66,8 @@ def _table(results: Results) -> Table:
         style = "bold" if system.name == GALLOON else None
         table.add_row(*system_row(system, unit, NAMES.get(system.name)), style=style)
     table.add_section()
-    oracle = results.oracle
-    table.add_row(
-        "best token per slot", f"{oracle.wer:.2f}", f"{oracle.cer:.2f}", "", "", "", "", style="dim"
-    )
+    for name, oracle in results.oracles.items():
+        table.add_row(name, f"{oracle.wer:.2f}", f"{oracle.cer:.2f}", "", "", "", "", style="dim")
     return table
 
 

@@ -66,12 +66,12 @@ def summary_table(results: Results, styles: dict[str, str]) -> str:
             + _cells(f"{interval.low:.2f}–{interval.high:.2f}")
             + "</tr>"
         )
-    oracle = results.oracle
-    rows.append(
-        '<tr class="faint"><th scope="row">best token per slot, in hindsight</th>'
-        + _cells(f"{oracle.wer:.2f}", f"{oracle.cer:.2f}", "", "", "", "")
-        + "</tr>"
-    )
+    for name, oracle in results.oracles.items():
+        rows.append(
+            f'<tr class="faint"><th scope="row">{name}, in hindsight</th>'
+            + _cells(f"{oracle.wer:.2f}", f"{oracle.cer:.2f}", "", "", "", "")
+            + "</tr>"
+        )
     heads = ("", "WER", "CER", "ins", "del", "sub", f"95 % of {results.metric.upper()}")
     return _table(heads, rows)
 

@@ -3,6 +3,7 @@
     align(utterance, unit, normalizer)              slots from the 1-best outputs of any number of experts
     align_target(network, target, unit, normalizer)  the true token of each slot
     with_alternatives(network, utterance, count)    adds the next best tokens of lattices and n-best lists
+    heard_alternatives(network, outputs)            what lattices say of the slots where experts differ
     slot_posteriors(network, output), support(...)  how probable tokens are by an expert's lattice
     derive(network, names)                          adds vote, frequency_vote, confidence_vote, most_confident
     with_expert(network, name, tokens)              adds any other expert
@@ -11,7 +12,13 @@
 Everything is a pure function, and the slots do not depend on the order of the experts.
 """
 
-from galloon.learners.alignment.lattice import SlotPosteriors, slot_posteriors, support, with_alternatives
+from galloon.learners.alignment.lattice import (
+    SlotPosteriors,
+    heard_alternatives,
+    slot_posteriors,
+    support,
+    with_alternatives,
+)
 from galloon.learners.alignment.settings import DEFAULT_SETTINGS, AlignmentSettings, Unit
 from galloon.learners.alignment.slots import align, slot_text, with_expert
 from galloon.learners.alignment.target import AlignedTarget, align_target
@@ -40,6 +47,7 @@ __all__ = [
     "derive",
     "derived_tokens",
     "frequency_vote",
+    "heard_alternatives",
     "majority_vote",
     "most_confident",
     "slot_posteriors",

@@ -3,10 +3,12 @@
 `with_alternatives` adds, for each expert that has one, its next best tokens as experts of their own (`name#2`,
 `name#3`, ...), with their posterior as confidence. Posteriors are the lattice's own, by forward-backward; the
 slots only say where each arc belongs: where the best path through it puts it, aligned to what all experts
-said. `slot_posteriors` gives the posteriors themselves, `support` what they say of every expert's token.
+said. `slot_posteriors` gives the posteriors themselves, `support` what they say of every expert's token;
+`heard_alternatives` puts into a network what they say of the slots where experts differ.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +22,7 @@ from galloon.learners.errors import BudgetExceeded, InvalidInput
 from galloon.learners.kernels.lattice import place_arcs, posteriors
 from galloon.learners.scoring.normalizers import Normalizer
 from galloon.learners.scoring.normalizers import normalizer as named
-from galloon.learners.utterance import NULL, ExpertOutput, SlotNetwork, Utterance
+from galloon.learners.utterance import NULL, Alternatives, ExpertOutput, SlotNetwork, Utterance
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,40 @@ def with_alternatives(
     return renumbered(
         tuple(experts), tuple(ids), np.concatenate(columns, axis=1), np.concatenate(sureness, axis=1)
     )
+
+
+def heard_alternatives(
+    network: SlotNetwork,
+    outputs: Iterable[ExpertOutput],
+    unit: Unit = "word",
+    normalizer: str | Normalizer = "basic",
+    settings: AlignmentSettings = DEFAULT_SETTINGS,
+) -> SlotNetwork:
+    """The network with what these experts' lattices and n-best lists say where experts differ.
+
+    Of each: the probability of every token on offer there, of null, and of its own best `alternatives` others.
+    Nothing changes without any.
+    """
+    said = [output for output in outputs if output.lattice or output.nbest]
+    disputed = np.flatnonzero((network.tokens != network.tokens[:, :1]).any(axis=1))
+    if not said or not disputed.size:
+        return network
+    rule = normalizer if isinstance(normalizer, Normalizer) else named(normalizer)
+    ids = {text: i for i, text in enumerate(network.vocabulary)}
+    rows: list[tuple[int, int, int, float]] = []
+    for output in said:
+        expert = network.experts.index(output.name)
+        found = slot_posteriors(network, output, unit, rule, settings)
+        chances = found.probabilities[disputed]
+        left = np.maximum(0.0, 1.0 - chances.sum(axis=1))
+        rows += [(int(slot), expert, NULL, float(left[place])) for place, slot in enumerate(disputed)]
+        for place, column in np.argwhere(_worth_hearing(network, disputed, found, settings)).tolist():
+            token = ids.setdefault(found.tokens[column], len(ids))
+            rows.append((int(disputed[place]), expert, token, float(chances[place, column])))
+    rows.sort()
+    slots, experts, tokens = np.array([row[:3] for row in rows], dtype=np.int32).T.copy()
+    heard = Alternatives(slots, experts, tokens, np.array([row[3] for row in rows]))
+    return replace(network, vocabulary=tuple(ids), alternatives=heard)
 
 
 def slot_posteriors(
@@ -168,3 +204,21 @@ def _next_best(
             if probability >= least:
                 chosen[rank][slot], probabilities[slot, rank] = text, probability
     return chosen, probabilities
+
+
+def _worth_hearing(
+    network: SlotNetwork, slots: NDArray[np.int64], found: SlotPosteriors, settings: AlignmentSettings
+) -> NDArray[np.bool_]:
+    """Slots x tokens of the lattice: what somebody offers there, and the most probable of the rest."""
+    ids = {text: i for i, text in enumerate(network.vocabulary)}
+    unknown = len(ids)
+    numbers = np.array([ids.get(text, unknown) for text in found.tokens], dtype=np.int64)
+    offered = np.zeros((len(slots), unknown + 1), dtype=np.bool_)
+    np.put_along_axis(offered, network.tokens[slots].astype(np.int64), True, axis=1)
+    chances, known = found.probabilities[slots], offered[:, numbers]
+    rest = np.where(known, 0.0, chances)
+    best = np.argsort(-rest, axis=1, kind="stable")[:, : settings.alternatives]
+    wanted = known & (chances > 0)
+    probable = np.take_along_axis(rest, best, axis=1) >= settings.least_posterior
+    np.put_along_axis(wanted, best, probable | np.take_along_axis(wanted, best, axis=1), axis=1)
+    return wanted

@@ -47,8 +47,9 @@ class AlignmentSettings:
     lattice_beam: float = 10.0
     # How many units of log score one unit of unlikeness to the slots is worth when arcs are put into slots.
     lattice_trust: float = 2.0
-    # An alternative less probable than this is not offered.
+    # An alternative less probable than this is not offered, nor more than so many of one expert in a slot.
     least_posterior: float = 0.01
+    alternatives: int = 2
     # Arcs of a lattice, (arcs plus states) times slots, and different tokens times the slots' different
     # tokens, at most.
     lattice_arcs: int = 200_000

@@ -10,7 +10,8 @@ A `Page` is one utterance: tokens int32 slots x experts; ids int64, the number o
 left out); buckets int8, how high each confidence is among its
 own expert's (-1: none given); trust float64, the log odds that each expert is right there; codes int32 and
 starts int64, the letters of the vocabulary; hashes uint64 of its tokens; reference int32; labels uint64, a
-hash of each label that the client gave.
+hash of each label that the client gave. What lattices say stands in rows by slot and expert: those of slot i from
+heard_starts[i] on; heard int32 rows x 2, the expert's number and a token; posteriors float64.
 """
 
 from typing import Any, NamedTuple
@@ -28,6 +29,8 @@ EXPERT = 2  # a: the expert; b: 2 x whether it is for it + null
 CONFIDENCE = 3  # of an expert for it. a: the expert; b: its bucket
 RIVAL_CONFIDENCE = 4  # of an expert for another token. a: the expert; b: 2 x its bucket + null
 TRUST = 27  # value: sum of the log odds that each expert for it is right when so confident
+LATTICE = 28  # value: log posterior in an expert's lattice, where it has one. a: the expert; b: null
+LATTICES = 29  # value: the sum over all lattices. a: null
 # What the token looks like, and whether it has been seen.
 SEEN = 5  # a: how often in true texts (bucket)
 SEEN_LENGTH = 6  # a: whether; b: length
@@ -53,7 +56,7 @@ NEARNESS_LEVEL = 23  # a: the same, bucketed
 LABEL_SUPPORT = 24  # a: set of experts; b: label + null
 LABEL_EXPERT = 25  # a: 4 x expert + 2 x for it + null; b: label
 LABEL_SHAPE = 26  # a: shape; b: label
-TEMPLATE_COUNT = 28
+TEMPLATE_COUNT = 30
 FIXED_FEATURES = 23  # of one offer at most, beside those of each expert and each label
 
 # Classes of characters, and the table's reach; what lies beyond is mostly letters of other scripts.
@@ -66,6 +69,7 @@ LENGTH, SHAPE_OF, MAKEUP_OF, ODD_OF, LAST_OF, SEEN_OF, CORE_OF, WHOLE_CORE, IDEN
 
 WORDS, CORES, LETTERS = np.uint64(11), np.uint64(12), np.uint64(13)  # seeds in the language's table
 SEEN_BUCKETS = 4
+LEAST_POSTERIOR = 1 / 128  # what is less probable is as good as not there
 _FEATURE = np.uint64(0xA0761D6478BD642F)
 
 
@@ -81,6 +85,9 @@ class Page(NamedTuple):
     hashes: Any
     reference: Any
     labels: Any
+    heard_starts: Any
+    heard: Any
+    posteriors: Any
 
 
 class Language(NamedTuple):
@@ -151,6 +158,8 @@ def describe_tokens(page, language, classes):
         if differ:
             for j in range(page.tokens.shape[1]):
                 wanted[page.tokens[i, j]] = True
+            for h in range(page.heard_starts[i], page.heard_starts[i + 1]):
+                wanted[page.heard[h, 1]] = True
     for v in range(1, size):
         if not wanted[v]:
             continue
@@ -220,6 +229,34 @@ def slot_offers(row, offers, support):
         offers[place] = token
         support[place] = held
     return count
+
+
+@njit(cache=True, nogil=True)
+def all_offers(page, slot, offers, support):
+    """The same, and behind them what only lattices offer, if experts differ. Room: `offer_room`."""
+    count = slot_offers(page.tokens[slot], offers, support)
+    if count == 1:
+        return count
+    for h in range(page.heard_starts[slot], page.heard_starts[slot + 1]):
+        token = page.heard[h, 1]
+        known = token == 0  # nothing is said only where an expert says nothing
+        for o in range(count):
+            if offers[o] == token:
+                known = True
+        if not known:
+            offers[count] = token
+            support[count] = 0
+            count += 1
+    return count
+
+
+@njit(cache=True, nogil=True)
+def offer_room(page):
+    """As many offers as a slot may have."""
+    most = 0
+    for slot in range(page.tokens.shape[0]):
+        most = max(most, page.heard_starts[slot + 1] - page.heard_starts[slot])
+    return page.tokens.shape[1] + most
 
 
 @njit(cache=True, nogil=True)
@@ -341,6 +378,7 @@ def slot_features(page, language, classes, traits, spelled, slot, offers, suppor
                 else:
                     n = _put(sheet, n, RIVAL_CONFIDENCE, page.ids[j], 2 * bucket + null, 1.0)
         n = _put(sheet, n, TRUST, 0, 0, trust)
+        n = _lattice_features(page, slot, token, null, sheet, n)
         for label in page.labels:
             known = np.int64(label)
             n = _put(sheet, n, LABEL_SUPPORT, mask, known + null, 1.0)
@@ -377,6 +415,27 @@ def slot_features(page, language, classes, traits, spelled, slot, offers, suppor
 
 
 @njit(cache=True, nogil=True)
+def _lattice_features(page, slot, token, null, sheet, n):
+    """How probable a token is by each lattice that says anything of this slot."""
+    last = page.heard_starts[slot + 1]
+    h = page.heard_starts[slot]
+    together = 0.0
+    while h < last:
+        expert = page.heard[h, 0]
+        posterior = 0.0
+        while h < last and page.heard[h, 0] == expert:
+            if page.heard[h, 1] == token:
+                posterior = page.posteriors[h]
+            h += 1
+        value = np.log(max(posterior, LEAST_POSTERIOR)) / 2
+        together += value
+        n = _put(sheet, n, LATTICE, expert, null, value)
+    if page.heard_starts[slot] < last:
+        n = _put(sheet, n, LATTICES, null, 0, together)
+    return n
+
+
+@njit(cache=True, nogil=True)
 def _token_features(sheet, n, traits, token, supporters):
     seen = traits[token, SEEN_OF]
     n = _put(sheet, n, SEEN, seen, 0, 1.0)
@@ -410,20 +469,16 @@ def _edit_features(page, classes, sheet, n, there, here):
 
 
 @njit(cache=True, nogil=True)
-def sheet_size(experts, labels):
-    """Features of all offers of one slot at most."""
-    return experts * (FIXED_FEATURES + 2 * experts + labels * (2 + experts))
-
-
-@njit(cache=True, nogil=True)
-def new_sheet(experts, labels):
-    size = sheet_size(experts, labels)
+def new_sheet(page):
+    """Room for the features of all offers of any slot of the page."""
+    experts, labels, offers = page.tokens.shape[1], page.labels.shape[0], offer_room(page)
+    size = offers * (FIXED_FEATURES + 4 * experts + labels * (2 + experts))
     return Sheet(
         np.zeros(size, dtype=np.int64),
         np.zeros(size, dtype=np.int64),
         np.zeros(size, dtype=np.int64),
         np.zeros(size),
-        np.zeros(experts + 1, dtype=np.int64),
+        np.zeros(offers + 1, dtype=np.int64),
     )
 
 
@@ -439,6 +494,9 @@ def tiny_page() -> Page:
         np.array([1, 2, 3], dtype=np.uint64),
         np.array([1, 1], dtype=np.int32),
         np.array([7], dtype=np.uint64),
+        np.array([0, 1, 1], dtype=np.int64),
+        np.array([[0, 2]], dtype=np.int32),
+        np.array([0.5]),
     )
 
 
@@ -449,7 +507,7 @@ def tiny_language() -> Language:
 def warm_up() -> None:
     page, language, classes = tiny_page(), tiny_language(), np.zeros(CLASSED_CODES, dtype=np.uint8)
     traits, spelled = describe_tokens(page, language, classes)
-    offers, support = np.zeros(2, dtype=np.int32), np.zeros(2, dtype=np.int64)
-    count = slot_offers(page.tokens[0], offers, support)
-    sheet = new_sheet(2, 1)
+    offers, support = np.zeros(3, dtype=np.int32), np.zeros(3, dtype=np.int64)
+    count = all_offers(page, 0, offers, support)
+    sheet = new_sheet(page)
     slot_features(page, language, classes, traits, spelled, 0, offers, support, count, sheet)

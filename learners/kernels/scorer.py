@@ -6,8 +6,8 @@ rate x gradient / sqrt(sum of squared gradients); their probabilities are mixed 
 has predicted (`shares`, with a little given back to all, so that none is ever lost).
 
 Letters: `Weights` is a bounded table of features (see `kernels.bounded_table`): keys uint32, weights and
-squares float32 rows x rates, used int64[1]. offers int32 slots x experts holds the different tokens of each
-slot, best supported first, -1 behind them; probabilities float64 alike.
+squares float32 rows x rates, used int64[1]. offers int32 slots x room holds the different tokens of each
+slot, best supported first, then those of lattices alone, -1 behind them; probabilities float64 alike.
 """
 
 from typing import Any, NamedTuple
@@ -23,10 +23,12 @@ from galloon.learners.kernels.offer_features import (
     LETTERS,
     VOTES,
     WORDS,
+    all_offers,
     core_hash,
     describe_tokens,
     feature_key,
     new_sheet,
+    offer_room,
     slot_features,
     slot_offers,
     tiny_language,
@@ -54,7 +56,7 @@ class Weights(NamedTuple):
 class Sheets(NamedTuple):
     """The features of all offers of the slots where experts differ.
 
-    offers as above; counts int64 slots, how many they are; ends int64 slots x (experts + 1): the features of
+    offers as above; counts int64 slots, how many they are; ends int64 slots x (room + 1): the features of
     offer o in slot i are those from ends[i, o] to ends[i, o + 1] of keys (uint32) and values (float64).
     """
 
@@ -90,17 +92,17 @@ def _softmax(scores, count, column):
 @njit(cache=True, nogil=True)
 def describe_slots(page, language, classes):
     """The features of all offers wherever experts differ; they depend on what was read, not on the weights."""
-    slots, experts = page.tokens.shape
-    offers = np.full((slots, experts), ABSENT, dtype=np.int32)
+    slots, room = page.tokens.shape[0], offer_room(page)
+    offers = np.full((slots, room), ABSENT, dtype=np.int32)
     counts = np.zeros(slots, dtype=np.int64)
-    ends = np.zeros((slots, experts + 1), dtype=np.int64)
-    support = np.zeros(experts, dtype=np.int64)
-    sheet = new_sheet(experts, page.labels.shape[0])
+    ends = np.zeros((slots, room + 1), dtype=np.int64)
+    support = np.zeros(room, dtype=np.int64)
+    sheet = new_sheet(page)
     keys, values = np.empty(_FIRST_FEATURES, dtype=np.uint32), np.empty(_FIRST_FEATURES)
     held = 0
     traits, spelled = describe_tokens(page, language, classes)
     for slot in range(slots):
-        count = slot_offers(page.tokens[slot], offers[slot], support)
+        count = all_offers(page, slot, offers[slot], support)
         counts[slot] = count
         if count == 1:
             continue

@@ -13,11 +13,12 @@ from galloon.learners.kernels.offer_features import (
     Language,
     Page,
     Sheet,
+    all_offers,
     describe_tokens,
     feature_key,
     new_sheet,
+    offer_room,
     slot_features,
-    slot_offers,
 )
 from galloon.learners.kernels.scorer import VOTE_WEIGHT, Weights
 from galloon.learners.scorer.characters import CLASSES
@@ -47,20 +48,20 @@ def explain_slots(
 
     Weights are the average over the rates, by their shares.
     """
-    experts = page.tokens.shape[1]
-    offers, support = np.zeros(experts, dtype=np.int32), np.zeros(experts, dtype=np.int64)
+    room = offer_room(page)
+    offers, support = np.zeros(room, dtype=np.int32), np.zeros(room, dtype=np.int64)
     traits, spelled = describe_tokens(page, language, CLASSES)
     names = Names(network.experts, labels)
     explained = []
     for slot in slots:
-        count = slot_offers(page.tokens[slot], offers, support)
+        count = all_offers(page, slot, offers, support)
         if count == 1:  # nobody asks the scorer where all agree
             agreed = _supporters(network, slot, int(offers[0]))
             explained.append(
                 ExplainedSlot(slot, (ExplainedOffer(network.vocabulary[offers[0]], agreed, 0.0, ()),))
             )
             continue
-        sheet = new_sheet(experts, page.labels.shape[0])
+        sheet = new_sheet(page)
         slot_features(page, language, CLASSES, traits, spelled, slot, offers, support, count, sheet)
         found = [
             _explain_offer(sheet, table, shares, network, names, slot, int(offers[o]), o, most)

@@ -51,6 +51,7 @@ class ScorerSettings:
 
 
 DEFAULT_SETTINGS = ScorerSettings()
+_NOTHING_HEARD = np.zeros((0, 2), dtype=np.int32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +68,12 @@ class Reading:
 class Scored:
     """How probable the different tokens on offer in each slot are."""
 
-    probabilities: NDArray[np.float64]  # slots x experts, the best supported token first
+    probabilities: NDArray[np.float64]  # slots x offers, the best supported token first
     reading: Reading
 
     @property
     def offers(self) -> NDArray[np.int32]:
-        """The tokens, slots x experts; -1 behind them."""
+        """The tokens, slots x offers; -1 behind them."""
         return np.asarray(self.reading.sheets.offers)
 
     @property
@@ -217,6 +218,7 @@ class Scorer:
             letters.hashes,
             reference,
             label_numbers(labels),
+            *_heard(network),
         )
 
     def _learn(
@@ -233,13 +235,22 @@ class Scorer:
         reading = scored.reading if scored is not None and fresh else self._read(network, labels)
         self._lessons += 1
         self._useful = None
-        self._features.make_room(FEATURES_OF_AN_OFFER * network.tokens.size)
+        self._features.make_room(FEATURES_OF_AN_OFFER * reading.sheets.offers.size)
         learn_slots(reading.sheets, self._weights, self._shares, truth, shown, gains)
         self._confidence.judge(network, reading.page.ids, known)
         self._confidence.note(network)
         self._standing.compare(network)
         count_agreed(network.tokens, truth, gains, self._agreed)
         return reading
+
+
+def _heard(network: SlotNetwork) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+    """What lattices say of the slots, as a page has it; mostly nothing."""
+    said = network.alternatives
+    if not said.slots.size:
+        return np.zeros(network.slot_count + 1, dtype=np.int64), _NOTHING_HEARD, said.posteriors
+    starts = np.searchsorted(said.slots, np.arange(network.slot_count + 1))
+    return starts, np.column_stack([said.experts, said.tokens]), said.posteriors
 
 
 def label_hashes(labels: Mapping[str, str]) -> dict[int, str]:

@@ -42,6 +42,10 @@ def _support(template: int, a: int, b: int, names: Names) -> str:
             return f"{names.experts[a]} for another {_bucket(b >> 1)}" + (", null" if b & 1 else "")
         case kinds.TRUST:
             return "records of the experts for it, at their confidences"
+        case kinds.LATTICE:
+            return f"its probability in the lattice of {names.experts[a]}" + (", null" if b else "")
+        case kinds.LATTICES:
+            return "its probability in all lattices" + (", null" if a else "")
         case kinds.LABEL_SUPPORT:
             return f"{_label(b, names)}: offered by {_experts(a, names)}"
         case kinds.LABEL_EXPERT:

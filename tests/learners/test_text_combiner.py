@@ -1,5 +1,7 @@
 """The default combiner: it answers, learns in every setting, explains, and stands still to the bit."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,7 @@ from galloon.learners.combiner import Score, ShownGains, TrueText, TrueTokens
 from galloon.learners.errors import BoundExceeded, DamagedState, InvalidInput
 from galloon.learners.spec import CombinerSpec
 from galloon.learners.text_combiner import SCORER, TextCombiner
-from galloon.learners.utterance import ExpertOutput, SlotNetwork, Utterance, Word
+from galloon.learners.utterance import ExpertOutput, Hypothesis, SlotNetwork, Utterance, Word
 from galloon.learners.weight_table import ShowsWeights
 
 ENGINES = ("one", "two", "three")
@@ -289,3 +291,50 @@ def test_an_unhelpful_engine_moves_no_slots_once_it_is_known(kind):
         made.learn(decision.memory, TrueText(utterance.target))
     assert made._scorer.listened_to == frozenset(ENGINES)
     assert len(decision.tokens) == len(combiner().choose(utterance, 0).tokens)
+
+
+def with_nbest(texts, *nbest):
+    """Engine one has an n-best list too."""
+    utterance = said(*texts)
+    listed = tuple(Hypothesis(tuple(map(Word, text.split()))) for text in nbest)
+    return replace(utterance, outputs=(replace(utterance.outputs[0], nbest=listed), *utterance.outputs[1:]))
+
+
+HEARD = with_nbest(("the cod man", "the cot man", "the cop man"), "the cod man", "the old man")
+
+
+def test_what_only_an_n_best_list_offers_can_be_chosen():
+    """And is said to come from the engine whose list it is."""
+    made = combiner()
+    for number in range(30):
+        decision = made.choose(HEARD, number)
+        made.learn(decision.memory, TrueText("the old man"))
+    assert decision.text == "the old man"
+    assert decision.tokens.experts[1] == "one"
+
+
+def test_a_round_with_alternatives_is_learned_alike_from_its_bytes():
+    """What was heard is in the memory: a lesson after a restart is the lesson without one."""
+    first, second = combiner(), combiner()
+    for number in range(3):
+        memory = first.choose(HEARD, number).memory
+        first.learn(memory, TrueText("the old man"))
+        second.learn(memory, TrueText("the old man"))
+        assert first.digest() == second.digest()
+
+
+def test_forged_alternatives_are_refused():
+    made = combiner()
+    memory = made.choose(HEARD, 0).memory
+    played = made._recalled(memory)
+    heard = played.network.alternatives
+    for forged in (
+        replace(heard, slots=heard.slots + 9),
+        replace(heard, slots=heard.slots[::-1] * np.arange(len(heard.slots), dtype=np.int32)[::-1]),
+        replace(heard, experts=heard.experts - 1),
+        replace(heard, tokens=heard.tokens + 99),
+        replace(heard, posteriors=heard.posteriors[:-1]),
+    ):
+        bad = replace(played, network=replace(played.network, alternatives=forged))
+        with pytest.raises(DamagedState):
+            made.learn(bad.to_bytes(), TrueText("the old man"))

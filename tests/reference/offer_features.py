@@ -61,11 +61,15 @@ def offers_of(row):
     return sorted(dict.fromkeys(row), key=lambda token: (-row.count(token), row.index(token)))
 
 
-def features(slots, slot, buckets, trust, labels, reader):
-    """slots: rows of strings, an expert a column; buckets, trust: alike; labels: numbers."""
+def features(slots, slot, buckets, trust, labels, reader, heard):
+    """slots: rows of strings, an expert a column; buckets, trust: alike; labels: numbers.
+
+    heard: what lattices say of the slot, {expert: {token: posterior}}.
+    """
     row = slots[slot]
     experts = len(row)
     offers = offers_of(row)
+    offers += dict.fromkeys(t for said in heard.values() for t in said if t and t not in offers)
     follows = [follow(slots, slot, token, reader) for token in offers]
     spelled = {t: reader.letters.spelling(t) / (len(t) + 1) for t in offers if t}
     found = []
@@ -83,6 +87,9 @@ def features(slots, slot, buckets, trust, labels, reader):
                 f.append((kinds.RIVAL_CONFIDENCE, j, 2 * buckets[slot][j] + null, 1.0))
             f.extend((kinds.LABEL_EXPERT, 4 * j + 2 * agrees + null, label, 1.0) for label in labels)
         f.append((kinds.TRUST, 0, 0, sum(trust[slot][j] for j in range(experts) if row[j] == token)))
+        logs = {k: math.log(max(said.get(token, 0.0), 1 / 128)) / 2 for k, said in heard.items()}
+        f.extend((kinds.LATTICE, k, null, value) for k, value in logs.items())
+        f.extend([(kinds.LATTICES, null, 0, sum(logs.values()))] if logs else [])
         f.extend((kinds.LABEL_SUPPORT, mask, label + null, 1.0) for label in labels)
         behind = min(max(follows) - follows[o], 12.0)
         f.append((kinds.SEQUENCE, null, 0, -behind / 2))

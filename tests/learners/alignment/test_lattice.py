@@ -11,6 +11,7 @@ from galloon.learners.alignment import (
     AlignmentSettings,
     align,
     align_target,
+    heard_alternatives,
     slot_posteriors,
     support,
     with_alternatives,
@@ -177,3 +178,31 @@ def test_what_is_no_lattice_is_refused_by_name():
         with_alternatives(good, heard(), 0)
     with pytest.raises(InvalidInput, match="not in the network"):
         with_alternatives(good, Utterance("u", (ExpertOutput("z", ()),)), 2)
+
+
+def test_alternatives_are_heard_where_experts_differ():
+    """Every token on offer there with its probability, null, and the lattice's own best others."""
+    utterance = heard()
+    network = heard_alternatives(align(utterance), utterance.outputs)
+    said = network.alternatives
+    rows = {
+        network.vocabulary[token]: posterior
+        for token, posterior in zip(said.tokens, said.posteriors, strict=True)
+    }
+    assert set(said.slots.tolist()) == {0}  # "call" against "fall"; the others agree
+    assert set(said.experts.tolist()) == {0}
+    assert rows == pytest.approx({"": 0.0, "call": 0.6, "fall": 0.1, "called": 0.3}, abs=1e-9)
+
+
+def test_nothing_is_heard_of_experts_without_alternatives():
+    utterance = heard(graph=None)
+    network = align(utterance)
+    assert heard_alternatives(network, utterance.outputs) is network
+
+
+def test_no_more_alternatives_are_heard_than_allowed():
+    utterance = heard()
+    network = heard_alternatives(
+        align(utterance), utterance.outputs, settings=AlignmentSettings(alternatives=0)
+    )
+    assert "called" not in network.vocabulary

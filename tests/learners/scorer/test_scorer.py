@@ -1,16 +1,24 @@
 """The scorer: its features and its steps are those of plain dictionaries, and it learns who is right."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from galloon.learners.alignment.target import AlignedTarget
-from galloon.learners.kernels.offer_features import describe_tokens, new_sheet, slot_features, slot_offers
+from galloon.learners.kernels.offer_features import (
+    all_offers,
+    describe_tokens,
+    new_sheet,
+    offer_room,
+    slot_features,
+)
 from galloon.learners.scorer import Scorer
 from galloon.learners.scorer.characters import CLASSES
 from galloon.learners.scorer.model import ScorerSettings, label_hashes
-from galloon.learners.utterance import SlotNetwork
+from galloon.learners.utterance import Alternatives, SlotNetwork
 from tests.reference import offer_features as twin
 from tests.reference.scorer import Model
 
@@ -21,14 +29,35 @@ LETTERS = ["", "a", "b", ".", " ", "|"]
 CHARACTER_ROWS = st.lists(st.tuples(*[st.sampled_from(LETTERS)] * 3), min_size=1, max_size=6)
 
 
-def network_of(rows, confidences=None):
-    vocabulary = ("", *sorted({token for row in rows for token in row if token}))
+def network_of(rows, confidences=None, heard=()):
+    """heard: for each slot what lattices say of it, {expert: {token: posterior}}."""
+    said = {token for slot in heard for tokens in slot.values() for token in tokens}
+    vocabulary = ("", *sorted({token for row in rows for token in row if token} | said - {""}))
     ids = {text: i for i, text in enumerate(vocabulary)}
     tokens = np.array([[ids[token] for token in row] for row in rows], dtype=np.int32).reshape(
         -1, len(EXPERTS)
     )
     given_confidences = np.full(tokens.shape, np.nan) if confidences is None else confidences
-    return SlotNetwork(EXPERTS, vocabulary, tokens, given_confidences)
+    network = SlotNetwork(EXPERTS, vocabulary, tokens, given_confidences)
+    lines = sorted(
+        (slot, expert, ids[token], posterior)
+        for slot, by_expert in enumerate(heard)
+        for expert, said_there in by_expert.items()
+        for token, posterior in said_there.items()
+    )
+    if not lines:
+        return network
+    *places, posteriors = zip(*lines, strict=True)
+    columns = (np.array(column, dtype=np.int32) for column in places)
+    return replace(network, alternatives=Alternatives(*columns, np.array(posteriors)))
+
+
+def heard_of(slots, words):
+    """Strategy: what the lattices of experts say of each slot, always of null too, tokens in order."""
+    said = st.dictionaries(st.sampled_from(words), st.floats(0, 1), max_size=3)
+    complete = said.map(lambda tokens: dict(sorted({"": 0.25, **tokens}.items())))
+    by_expert = st.dictionaries(st.integers(0, 2), complete, max_size=2)
+    return st.lists(by_expert.map(lambda d: dict(sorted(d.items()))), min_size=slots, max_size=slots)
 
 
 def target_of(network, texts):
@@ -40,9 +69,10 @@ def target_of(network, texts):
 def kernel_features(scorer, network, labels, slot):
     page = scorer.score(network, labels).reading.page
     assert page.ids.tolist() == [0, 1, 2]
-    offers, support = np.zeros(3, dtype=np.int32), np.zeros(3, dtype=np.int64)
-    count = slot_offers(page.tokens[slot], offers, support)
-    sheet = new_sheet(3, len(labels))
+    room = offer_room(page)
+    offers, support = np.zeros(room, dtype=np.int32), np.zeros(room, dtype=np.int64)
+    count = all_offers(page, slot, offers, support)
+    sheet = new_sheet(page)
     language = scorer._language.view
     traits, spelled = describe_tokens(page, language, CLASSES)
     slot_features(page, language, CLASSES, traits, spelled, slot, offers, support, count, sheet)
@@ -69,13 +99,20 @@ def test_features_are_those_of_plain_strings(unit, data):
         reader.read([text for text in texts if text])
     rows = data.draw(rows_of)
     labels = data.draw(st.sampled_from([{}, {"domain": "fax"}]))
-    network = network_of(rows)
+    heard = data.draw(heard_of(len(rows), WORDS if unit == "word" else LETTERS))
+    network = network_of(rows, heard=heard)
     for slot in range(len(rows)):
         if len(set(rows[slot])) == 1:
             continue
         offers, found, page = kernel_features(scorer, network, labels, slot)
         expected_offers, expected = twin.features(
-            rows, slot, page.buckets.tolist(), page.trust.tolist(), list(label_hashes(labels)), reader
+            rows,
+            slot,
+            page.buckets.tolist(),
+            page.trust.tolist(),
+            list(label_hashes(labels)),
+            reader,
+            heard[slot],
         )
         assert offers == expected_offers
         for mine, theirs in zip(found, expected, strict=True):
