@@ -74,7 +74,8 @@ async def run(directory: Path, kills: int, seed: int, progress: bool = False) ->
                 # The daemon that runs now was started with the failpoint of the last turn, if any.
                 inside = bool(daemon.environment)
                 by_failpoint += await _die(daemon, log, random, inside)
-                daemon.environment = _next_failpoint(random)
+                # The last one must live: streams end when all that they sent is answered.
+                daemon.environment = _next_failpoint(random) if count < kills else {}
                 await asyncio.to_thread(daemon.start)
                 if progress:
                     print(f"kill {count}: {log.acknowledgements:,} acknowledged", flush=True)
