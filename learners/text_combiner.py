@@ -187,8 +187,11 @@ class TextCombiner:
     def _play(self, observation: Observation, round_number: int) -> tuple[TextRound, Scored]:
         network, labels = self._network(observation)
         scored = self._scorer.score(network, labels)
-        derived = [derived_tokens(network, name) for name in self._derived]
-        tokens = np.column_stack([network.tokens, *derived, scored.best])
+        tokens = np.empty((network.slot_count, len(self.all_experts)), dtype=np.int32)
+        tokens[:, : len(self.experts)] = network.tokens
+        for j, name in enumerate(self._derived, len(self.experts)):
+            tokens[:, j] = derived_tokens(network, name)
+        tokens[:, -1] = scored.best
         predicted = np.empty((0, tokens.shape[1]))
         if self._setting is Setting.BANDIT:
             columns = [self._scorer.right_probabilities(scored, column) for column in tokens.T]

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from galloon.learners.alignment import Unit, align, align_target, heard_alternatives
+from galloon.learners.alignment import Unit, align, align_outputs, align_target, heard_alternatives
 from galloon.learners.errors import InvalidInput
 from galloon.learners.utterance import NULL, ExpertOutput, SlotNetwork, Utterance
 
@@ -23,9 +23,9 @@ def text_network(
     if unknown or len(given) < len(utterance.outputs):
         # Said by the alignment, or by the columns, in words that fit.
         return in_order(align(utterance, unit, normalizer), experts)
-    chosen = tuple(given[name] for name in experts if name in given and name in listened_to)
-    network = align(replace(utterance, outputs=chosen), unit, normalizer)
-    for name in experts:
+    chosen = [given[name] for name in experts if name in given and name in listened_to]
+    network = align_outputs(chosen, unit, normalizer)
+    for name in experts if len(chosen) < len(given) else ():
         if name in given and name not in listened_to:
             twins = (j for j, other in enumerate(chosen) if other.text == given[name].text)
             network = _with_onlooker(network, given[name], next(twins, None), unit, normalizer)

@@ -20,7 +20,7 @@ from galloon.learners.alignment.lattice import (
     with_alternatives,
 )
 from galloon.learners.alignment.settings import DEFAULT_SETTINGS, AlignmentSettings, Unit
-from galloon.learners.alignment.slots import align, slot_text, with_expert
+from galloon.learners.alignment.slots import align, align_outputs, slot_text, with_expert
 from galloon.learners.alignment.target import AlignedTarget, align_target
 from galloon.learners.alignment.vote import (
     DERIVED,
@@ -42,6 +42,7 @@ __all__ = [
     "SlotPosteriors",
     "Unit",
     "align",
+    "align_outputs",
     "align_target",
     "confidence_vote",
     "derive",

@@ -88,8 +88,10 @@ def heard_alternatives(
     Nothing changes without any.
     """
     said = [output for output in outputs if output.lattice or output.nbest]
+    if not said:
+        return network
     disputed = np.flatnonzero((network.tokens != network.tokens[:, :1]).any(axis=1))
-    if not said or not disputed.size:
+    if not disputed.size:
         return network
     rule = normalizer if isinstance(normalizer, Normalizer) else named(normalizer)
     ids = {text: i for i, text in enumerate(network.vocabulary)}

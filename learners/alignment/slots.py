@@ -23,7 +23,7 @@ from galloon.learners.errors import BudgetExceeded, InvalidInput
 from galloon.learners.kernels.slot_search import fill_slots
 from galloon.learners.scoring.normalizers import Normalizer
 from galloon.learners.scoring.normalizers import normalizer as named
-from galloon.learners.utterance import SlotNetwork, Utterance
+from galloon.learners.utterance import ExpertOutput, SlotNetwork, Utterance
 
 
 def align(
@@ -37,10 +37,20 @@ def align(
     The experts keep their order in the result. Confidences are those of the words; a line's confidence stands
     in where words have none.
     """
+    return align_outputs(utterance.outputs, unit, normalizer, settings)
+
+
+def align_outputs(
+    experts: Sequence[ExpertOutput],
+    unit: Unit = "word",
+    normalizer: str | Normalizer = "basic",
+    settings: AlignmentSettings = DEFAULT_SETTINGS,
+) -> SlotNetwork:
+    """The same for what some experts said of one utterance."""
     rule = normalizer if isinstance(normalizer, Normalizer) else named(normalizer)
-    names = tuple([output.name for output in utterance.outputs])
+    names = tuple([output.name for output in experts])
     _check_experts(names, settings)
-    outputs = read_outputs(utterance.outputs, unit, rule)
+    outputs = read_outputs(experts, unit, rule)
     _check_lengths(outputs, settings)
 
     distinct = distinct_sequences(outputs)
@@ -52,10 +62,10 @@ def align(
         slots = search_slots(*numbers, character_costs(outputs.vocabulary, settings), settings)
     else:
         timed = settings.time_cost > 0
-        times = times_together(utterance.outputs, outputs, distinct) if timed else UNTIMED
+        times = times_together(experts, outputs, distinct) if timed else UNTIMED
         slots = search_word_slots(*numbers, letters, times, settings)
 
-    confidences = confidences_of(utterance.outputs, outputs)
+    confidences = confidences_of(experts, outputs)
     filled = fill_slots(
         slots, distinct.tokens, distinct.starts, distinct.owners, confidences, distinct.expert_starts
     )

@@ -1,6 +1,7 @@
 """The characters of a vocabulary as numbers, as the kernels take them: `spelled`."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate
 
 import numpy as np
@@ -11,24 +12,29 @@ _SMALL_ALPHABET = 1 << 14  # the kernels keep a table of this size; most scripts
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """`codes[starts[v]:starts[v + 1]]` are the characters of token v, each below `alphabet_size`."""
+    """`codes[starts[v]:starts[v + 1]]` are the characters of token v, each below `alphabet_size`.
+
+    `points` are their code points, which are the codes themselves unless those would need too large a table.
+    """
 
     codes: NDArray[np.int32]
     starts: NDArray[np.int64]
     alphabet_size: int
+    points: NDArray[np.int32]
 
 
+@lru_cache(
+    maxsize=4
+)  # an utterance is spelled for its alignment, its score and its truth, soon after each other
 def spelled(vocabulary: tuple[str, ...]) -> Spelling:
-    """The characters of all tokens, one after the other."""
-    # Lone surrogates, which come out of broken files, are characters like others here.
+    """The characters of all tokens, one after the other. The arrays are for reading alone."""
     text = "".join(vocabulary)
+    # Lone surrogates, which come out of broken files, are characters like others here.
     data = text.encode("utf-32-le", "surrogatepass")
-    codes = np.frombuffer(data, dtype=np.int32).copy()  # writable, as the kernels were compiled for
+    points = np.frombuffer(data, dtype=np.int32).copy()  # writable, as the kernels were compiled for
     starts = np.array([0, *accumulate(map(len, vocabulary))], dtype=np.int64)
-    if text.isascii():
-        return Spelling(codes, starts, 128)
-    alphabet_size = int(codes.max()) + 1
+    alphabet_size = 128 if text.isascii() else int(points.max()) + 1
     if alphabet_size > _SMALL_ALPHABET:
-        different, inverse = np.unique(codes, return_inverse=True)
-        codes, alphabet_size = inverse.astype(np.int32), int(different.size)
-    return Spelling(codes, starts, alphabet_size)
+        different, inverse = np.unique(points, return_inverse=True)
+        return Spelling(inverse.astype(np.int32), starts, int(different.size), points)
+    return Spelling(points, starts, alphabet_size, points)

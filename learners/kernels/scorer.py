@@ -383,6 +383,32 @@ def compare_experts(tokens, apart, disputed):
 
 
 @njit(cache=True, nogil=True)
+def worth_listening(apart, disputed, right, total, trials, hardly_ever):
+    """The experts (int64) that neither repeat one before them, nor say nothing, nor are hardly ever right.
+
+    apart and disputed are those of `compare_experts`, right and total those of `judge_experts`, which begin as
+    half a success in one trial. All, if there would be none. Nobody is left out before so many trials, nor if
+    more than this part is right.
+    """
+    experts = apart.shape[0]
+    useful = np.empty(experts, dtype=np.int64)
+    count = 0
+    for j in range(experts):
+        repeats = False
+        for i in range(j):
+            repeats |= apart[j, i] == 0
+        spoken, fitted = 0.0, 0.0
+        for column in range(total.shape[1] - 1):
+            spoken += total[j, column] - 1.0
+            fitted += right[j, column] - 0.5
+        noise = spoken >= trials and fitted <= spoken * hardly_ever
+        if not (repeats or spoken == 0.0 or noise):
+            useful[count] = j
+            count += 1
+    return useful[:count].copy() if count > 0 and disputed[0] >= trials else np.arange(experts)
+
+
+@njit(cache=True, nogil=True)
 def count_agreed(tokens, truth, gains, agreed):
     """Add to the right and to the wrong tokens (float64[2]) of slots where all experts agree.
 
@@ -455,7 +481,9 @@ def warm_up() -> None:
     survey(page.tokens, page.ids, page.buckets, np.full((2, 10), 0.5), np.ones((2, 10)))
     judge_experts(page.tokens, page.ids, page.buckets, truth, np.zeros((2, 10)), np.zeros((2, 10)))
     count_agreed(page.tokens, truth, gains, np.ones(2))
-    compare_experts(page.tokens, np.zeros((2, 2), np.int64), np.zeros(1, np.int64))
+    apart, disputed = np.zeros((2, 2), np.int64), np.zeros(1, np.int64)
+    compare_experts(page.tokens, apart, disputed)
+    worth_listening(apart, disputed, np.full((2, 10), 0.5), np.ones((2, 10)), 64, 0.1)
     used = np.zeros(1, np.int64)
     rows_of_text(page.starts, truth, 3, 5)
     read_text(language, used, classes, page.codes, page.starts, page.hashes, truth)

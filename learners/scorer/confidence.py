@@ -38,10 +38,10 @@ class ConfidenceRecord:
         trust, reference = survey(network.tokens, ids, buckets, self._right, self._total)
         return trust, reference
 
-    def spoken(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Of each expert, tokens offered where experts differed and the truth became known, and right ones."""
-        known, right = self._total[:, :-1] - 1.0, self._right[:, :-1] - 0.5
-        return known.sum(axis=1), right.sum(axis=1)
+    @property
+    def record(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Right offers and all offers of each expert by bucket, where experts differed and the truth is known."""
+        return self._right, self._total
 
     def note(self, network: SlotNetwork) -> None:
         """Take in the confidences of an utterance."""

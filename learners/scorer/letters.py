@@ -1,14 +1,14 @@
 """The code points of a vocabulary and a hash of each token: `letters_of`.
 
-Unlike the alignment's spelling these are true code points, for they must mean the same in every utterance.
+Code points and not the alignment's codes, for they must mean the same in every utterance.
 """
 
 from dataclasses import dataclass
-from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
 
+from galloon.learners.alignment.spelling import spelled
 from galloon.learners.kernels.language import hash_tokens
 
 
@@ -22,8 +22,5 @@ class Letters:
 
 
 def letters_of(vocabulary: tuple[str, ...]) -> Letters:
-    # Lone surrogates, which come out of broken files, are characters like others here.
-    data = "".join(vocabulary).encode("utf-32-le", "surrogatepass")
-    codes = np.frombuffer(data, dtype=np.int32).copy()  # writable: kernels are compiled for such alone
-    starts = np.array([0, *accumulate(map(len, vocabulary))], dtype=np.int64)
-    return Letters(codes, starts, hash_tokens(codes, starts))
+    spelling = spelled(vocabulary)
+    return Letters(spelling.points, spelling.starts, hash_tokens(spelling.points, spelling.starts))

@@ -195,7 +195,7 @@ class Scorer:
 
     def _listened_to(self) -> NDArray[np.int64]:
         if self._useful is None:
-            self._useful = self._standing.listened_to(*self._confidence.spoken())
+            self._useful = self._standing.listened_to(*self._confidence.record)
         return self._useful
 
     def _read(self, network: SlotNetwork, labels: Mapping[str, str]) -> Reading:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from galloon.learners.kernels.scorer import compare_experts
+from galloon.learners.kernels.scorer import compare_experts, worth_listening
 from galloon.learners.utterance import SlotNetwork
 
 TRIALS = 64  # slots where experts differ, before anybody is left out
@@ -25,18 +25,13 @@ class Standing:
     def __init__(self, expert_count: int) -> None:
         self._apart = np.zeros((expert_count, expert_count), dtype=np.int64)
         self._disputed = np.zeros(1, dtype=np.int64)
-        self._earlier = np.tri(expert_count, k=-1, dtype=np.bool_)  # of each expert those listed before it
 
-    def listened_to(self, spoken: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.int64]:
-        """The experts to listen to, given how many tokens each has offered where they differed, and right ones."""
-        count = len(self._apart)
-        if self._disputed[0] < TRIALS:
-            return np.arange(count)
-        repeats = ((self._apart == 0) & self._earlier).any(axis=1)
-        silent = spoken == 0
-        noise = (spoken >= TRIALS) & (right <= spoken * HARDLY_EVER)
-        useful = np.flatnonzero(~(repeats | silent | noise))
-        return useful if useful.size else np.arange(count)
+    def listened_to(self, right: NDArray[np.float64], total: NDArray[np.float64]) -> NDArray[np.int64]:
+        """The experts to listen to, by their record where they differed (see `ConfidenceRecord`)."""
+        useful: NDArray[np.int64] = worth_listening(
+            self._apart, self._disputed, right, total, TRIALS, HARDLY_EVER
+        )
+        return useful
 
     def compare(self, network: SlotNetwork) -> None:
         """Take in what the experts said of an utterance."""
