@@ -97,6 +97,8 @@ class TextRound:
 
 
 def _packed(heard: Alternatives) -> list[bytes]:
+    if not heard.slots.size:
+        return [b"", b""]
     places = np.stack([heard.slots, heard.experts, heard.tokens])
     return [places.astype("<i4", copy=False).tobytes(), heard.posteriors.astype("<f8", copy=False).tobytes()]
 
