@@ -7,7 +7,7 @@ DaemonError
 │   ├── UnknownLearner      no learner of that name
 │   ├── OtherSpec           a learner of that name has another spec
 │   ├── OtherContent        an utterance id used again with other content
-│   ├── UnknownRound        feedback on a round that is not known, or forgotten
+│   ├── UnknownRound        a round that is not known, or forgotten
 │   ├── ExpiredRound        feedback on a round that waited too long
 │   ├── OtherFeedback       another feedback on a round that has learned
 │   ├── WrongSetting        feedback of a kind that the learner's setting does not take
