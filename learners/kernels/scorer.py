@@ -16,13 +16,15 @@ import numpy as np
 from numba import njit
 
 from galloon.learners.kernels.bounded_table import EVICTED, FREE, claim, find
-from galloon.learners.kernels.language import END, START, add_spelling, add_symbol, count_of
+from galloon.learners.kernels.language import END, START, add_spelling, add_symbol, count_of, hash_tokens
 from galloon.learners.kernels.offer_features import (
     CLASSED_CODES,
     CORES,
     LETTERS,
     VOTES,
     WORDS,
+    Language,
+    Page,
     all_offers,
     core_hash,
     describe_tokens,
@@ -34,6 +36,7 @@ from galloon.learners.kernels.offer_features import (
     tiny_language,
     tiny_page,
 )
+from galloon.learners.kernels.quantiles import RING, buckets_of, note
 
 ABSENT = -1
 VOTE_WEIGHT = 3.0  # what all votes together are worth before anything is learned
@@ -409,6 +412,72 @@ def worth_listening(apart, disputed, right, total, trials, hardly_ever):
 
 
 @njit(cache=True, nogil=True)
+def read_and_score(network, letters, labels, heard, record, language, classes, table, shares):
+    """One utterance at once: hash tokens, `buckets_of`, `survey`, `describe_slots`, `score_slots`, `best_offers`.
+
+    Groups of arrays come as plain tuples, which are handed over faster: network: tokens, confidences, ids;
+    letters: codes, starts; heard: as the last three of a `Page`; record: seen, borders, right, total; language and
+    table: as the tuples of that name. Returns hashes, the arrays of `Sheets`, probabilities, and the best offers.
+    """
+    tokens, confidences, ids = network
+    codes, starts = letters
+    seen, borders, right, total = record
+    hashes = hash_tokens(codes, starts)
+    buckets = buckets_of(seen, borders, confidences)
+    trust, reference = survey(tokens, ids, buckets, right, total)
+    if ids.shape[0] < tokens.shape[1]:
+        tokens = _columns(tokens, ids)
+        buckets = _columns(buckets, ids)
+    page = Page(
+        tokens, ids, buckets, trust, codes, starts, hashes, reference, labels, heard[0], heard[1], heard[2]
+    )
+    counted = Language(
+        language[0], language[1], language[2], language[3], language[4], language[5], language[6]
+    )
+    sheets = describe_slots(page, counted, classes)
+    probabilities = score_slots(sheets, Weights(table[0], table[1], table[2], table[3], table[4]), shares)
+    best = best_offers(sheets.offers, probabilities)
+    return (
+        hashes,
+        sheets.offers,
+        sheets.counts,
+        sheets.ends,
+        sheets.keys,
+        sheets.values,
+        probabilities,
+        best,
+    )
+
+
+@njit(cache=True, nogil=True)
+def _columns(array, ids):
+    some = np.empty((array.shape[0], ids.shape[0]), dtype=array.dtype)
+    for i in range(array.shape[0]):
+        for j in range(ids.shape[0]):
+            some[i, j] = array[i, ids[j]]
+    return some
+
+
+@njit(cache=True, nogil=True)
+def take_in(network, sheets, table, shares, lesson, record, ring, standing, agreed):
+    """One lesson at once: `learn_slots`, `judge_experts`, `note`, `compare_experts`, `count_agreed`.
+
+    network, table and record are as in `read_and_score`, sheets the arrays of `Sheets`; lesson: truth, shown and
+    gains (see `learn_slots`), and known, the truth for `judge_experts`; standing: apart, disputed.
+    """
+    tokens, confidences, ids = network
+    truth, shown, gains, known = lesson
+    seen, borders, right, total = record
+    features = Sheets(sheets[0], sheets[1], sheets[2], sheets[3], sheets[4])
+    weights = Weights(table[0], table[1], table[2], table[3], table[4])
+    learn_slots(features, weights, shares, truth, shown, gains)
+    judge_experts(tokens, ids, buckets_of(seen, borders, confidences), known, right, total)
+    note(ring, seen, borders, confidences)
+    compare_experts(tokens, standing[0], standing[1])
+    count_agreed(tokens, truth, gains, agreed)
+
+
+@njit(cache=True, nogil=True)
 def count_agreed(tokens, truth, gains, agreed):
     """Add to the right and to the wrong tokens (float64[2]) of slots where all experts agree.
 
@@ -484,6 +553,18 @@ def warm_up() -> None:
     apart, disputed = np.zeros((2, 2), np.int64), np.zeros(1, np.int64)
     compare_experts(page.tokens, apart, disputed)
     worth_listening(apart, disputed, np.full((2, 10), 0.5), np.ones((2, 10)), 64, 0.1)
+    network = (page.tokens, np.zeros((2, 2)), page.ids)
+    record = (np.zeros(2, np.int64), np.zeros((2, 6)), np.full((2, 10), 0.5), np.ones((2, 10)))
+    heard = (page.heard_starts, page.heard, page.posteriors)
+    spelled = (page.codes, page.starts)
+    read = read_and_score(
+        network, spelled, page.labels, heard, record, tuple(language), classes, tuple(table), shares
+    )
+    lesson = (truth, truth, gains, truth)
+    standing = (apart, disputed)
+    take_in(
+        network, read[1:6], tuple(table), shares, lesson, record, np.zeros((2, RING)), standing, np.ones(2)
+    )
     used = np.zeros(1, np.int64)
     rows_of_text(page.starts, truth, 3, 5)
     read_text(language, used, classes, page.codes, page.starts, page.hashes, truth)

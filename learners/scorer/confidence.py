@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from galloon.learners.kernels.quantiles import BUCKETS, RING, buckets_of, note
-from galloon.learners.kernels.scorer import judge_experts, survey
+from galloon.learners.kernels.quantiles import BUCKETS, RING, buckets_of
+from galloon.learners.kernels.scorer import survey
 from galloon.learners.utterance import SlotNetwork
 
 COLUMNS = BUCKETS + 3  # no confidence, each bucket, too early to say, null
@@ -39,17 +39,18 @@ class ConfidenceRecord:
         return trust, reference
 
     @property
+    def view(self) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """As `read_and_score` takes it."""
+        return self._seen, self._borders, self._right, self._total
+
+    @property
+    def ring(self) -> NDArray[np.float64]:
+        return self._ring
+
+    @property
     def record(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Right offers and all offers of each expert by bucket, where experts differed and the truth is known."""
         return self._right, self._total
-
-    def note(self, network: SlotNetwork) -> None:
-        """Take in the confidences of an utterance."""
-        note(self._ring, self._seen, self._borders, network.confidences)
-
-    def judge(self, network: SlotNetwork, ids: NDArray[np.int64], truth: NDArray[np.int32]) -> None:
-        """Take in who was right, `ids` being listened to; truth is -1 where it is not known."""
-        judge_experts(network.tokens, ids, self.buckets(network), truth, self._right, self._total)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         return {

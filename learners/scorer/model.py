@@ -15,19 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from galloon.learners.alignment import AlignedTarget, Unit
+from galloon.learners.alignment.spelling import spelled
 from galloon.learners.alignment.vocabulary import slot_tokens
 from galloon.learners.bounded_table import BoundedTable
 from galloon.learners.kernels.offer_features import Page
-from galloon.learners.kernels.scorer import (
-    ABSENT,
-    Sheets,
-    Weights,
-    best_offers,
-    count_agreed,
-    describe_slots,
-    learn_slots,
-    score_slots,
-)
+from galloon.learners.kernels.scorer import ABSENT, Weights, read_and_score, take_in
 from galloon.learners.scorer.characters import CLASSES
 from galloon.learners.scorer.confidence import ConfidenceRecord
 from galloon.learners.scorer.explanation import ExplainedSlot, explain_slots
@@ -58,9 +50,9 @@ _NOTHING_HEARD = np.zeros((0, 2), dtype=np.int32)
 class Reading:
     """What the scorer sees in an utterance after so many lessons."""
 
-    page: Page
+    ids: NDArray[np.int64]  # of the experts that are listened to
     letters: Letters
-    sheets: Sheets
+    sheets: tuple[NDArray[Any], ...]  # the arrays of `Sheets`
     lessons: int
 
 
@@ -69,17 +61,13 @@ class Scored:
     """How probable the different tokens on offer in each slot are."""
 
     probabilities: NDArray[np.float64]  # slots x offers, the best supported token first
+    best: NDArray[np.int32]  # the most probable token of each slot
     reading: Reading
 
     @property
     def offers(self) -> NDArray[np.int32]:
         """The tokens, slots x offers; -1 behind them."""
-        return np.asarray(self.reading.sheets.offers)
-
-    @property
-    def best(self) -> NDArray[np.int32]:
-        """The most probable token of each slot."""
-        return np.asarray(best_offers(self.offers, self.probabilities))
+        return self.reading.sheets[0]
 
     def probability_of(self, tokens: NDArray[np.int32]) -> NDArray[np.float64]:
         """The probability of one token in each slot; 0 if nobody offers it."""
@@ -108,8 +96,20 @@ class Scorer:
 
     def score(self, network: SlotNetwork, labels: Mapping[str, str]) -> Scored:
         """How probable each offer of each slot is."""
-        reading = self._read(network, labels)
-        return Scored(score_slots(reading.sheets, self._weights, self._shares), reading)
+        spelling, ids = spelled(network.vocabulary), self._listened_to()
+        hashes, *sheets, probabilities, best = read_and_score(
+            (slot_tokens(network), network.confidences, ids),
+            (spelling.points, spelling.starts),
+            label_numbers(labels),
+            _heard(network),
+            self._confidence.view,
+            tuple(self._language.view),
+            CLASSES,
+            tuple(self._weights),
+            self._shares,
+        )
+        letters = Letters(spelling.points, spelling.starts, hashes)
+        return Scored(probabilities, best, Reading(ids, letters, tuple(sheets), self._lessons))
 
     def learn_truth(
         self,
@@ -198,11 +198,6 @@ class Scorer:
             self._useful = self._standing.listened_to(*self._confidence.record)
         return self._useful
 
-    def _read(self, network: SlotNetwork, labels: Mapping[str, str]) -> Reading:
-        letters = letters_of(network.vocabulary)
-        page = self._page(network, labels, letters)
-        return Reading(page, letters, describe_slots(page, self._language.view, CLASSES), self._lessons)
-
     def _page(self, network: SlotNetwork, labels: Mapping[str, str], letters: Letters) -> Page:
         ids = self._listened_to()
         buckets = self._confidence.buckets(network)
@@ -231,16 +226,23 @@ class Scorer:
         known: NDArray[np.int32],
         scored: Scored | None,
     ) -> Reading:
-        fresh = scored is not None and scored.reading.lessons == self._lessons
-        reading = scored.reading if scored is not None and fresh else self._read(network, labels)
+        if scored is None or scored.reading.lessons != self._lessons:
+            scored = self.score(network, labels)
+        reading = scored.reading
         self._lessons += 1
         self._useful = None
-        self._features.make_room(FEATURES_OF_AN_OFFER * reading.sheets.offers.size)
-        learn_slots(reading.sheets, self._weights, self._shares, truth, shown, gains)
-        self._confidence.judge(network, reading.page.ids, known)
-        self._confidence.note(network)
-        self._standing.compare(network)
-        count_agreed(network.tokens, truth, gains, self._agreed)
+        self._features.make_room(FEATURES_OF_AN_OFFER * scored.offers.size)
+        take_in(
+            (slot_tokens(network), network.confidences, reading.ids),
+            reading.sheets,
+            tuple(self._weights),
+            self._shares,
+            (truth, shown, gains, known),
+            self._confidence.view,
+            self._confidence.ring,
+            self._standing.view,
+            self._agreed,
+        )
         return reading
 
 

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from galloon.learners.kernels.scorer import compare_experts, worth_listening
-from galloon.learners.utterance import SlotNetwork
+from galloon.learners.kernels.scorer import worth_listening
 
 TRIALS = 64  # slots where experts differ, before anybody is left out
 # Of its tokens there are right. Random words of the language are right about once in 32, wherever they fall best;
@@ -33,9 +32,10 @@ class Standing:
         )
         return useful
 
-    def compare(self, network: SlotNetwork) -> None:
-        """Take in what the experts said of an utterance."""
-        compare_experts(network.tokens, self._apart, self._disputed)
+    @property
+    def view(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Slots in which each pair differs, and those in which any do, as `take_in` counts them."""
+        return self._apart, self._disputed
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         return {"standing.apart": self._apart, "standing.disputed": self._disputed}

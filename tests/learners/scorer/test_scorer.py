@@ -17,6 +17,7 @@ from galloon.learners.kernels.offer_features import (
 )
 from galloon.learners.scorer import Scorer
 from galloon.learners.scorer.characters import CLASSES
+from galloon.learners.scorer.letters import letters_of
 from galloon.learners.scorer.model import ScorerSettings, label_hashes
 from galloon.learners.utterance import Alternatives, SlotNetwork
 from tests.reference import offer_features as twin
@@ -67,7 +68,7 @@ def target_of(network, texts):
 
 
 def kernel_features(scorer, network, labels, slot):
-    page = scorer.score(network, labels).reading.page
+    page = scorer._page(network, labels, letters_of(network.vocabulary))
     assert page.ids.tolist() == [0, 1, 2]
     room = offer_room(page)
     offers, support = np.zeros(room, dtype=np.int32), np.zeros(room, dtype=np.int64)
@@ -222,7 +223,7 @@ def test_who_adds_nothing_is_left_out_and_comes_back(kind):
         network = network_of([(one, two, true if third_is_right else useless)])
         truth = true if third_is_right else (one, two)[rng.integers(2)]
         scorer.learn_truth(network, {}, target_of(network, [truth]))
-        return scorer.score(network, {}).reading.page.ids.tolist()
+        return scorer.score(network, {}).reading.ids.tolist()
 
     assert teach(third_is_right=False) == [0, 1, 2]
     for _ in range(200):
