@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 from galloon.daemon import logs
+from galloon.daemon.allocator import settle_allocator
 from galloon.daemon.auth import new_token
 from galloon.daemon.config import load
 from galloon.daemon.errors import ConfigError, DaemonError
@@ -60,6 +61,7 @@ def serve(
     try:
         config = load(path, os.environ, chosen)
         logs.configure(config.log)
+        settle_allocator()
         # Imported late: compiled kernels and OpenFst take a while, and a wrong key should not wait for them.
         from galloon.daemon.app import run
         from galloon.learners.build import build
