@@ -2,13 +2,16 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from bench import catalogue, settings
+from bench.lattices import nearest_path
 from bench.markdown import table, write_section
 from bench.rover import compare
 from galloon.clients.replay.material import Input, read_material
 from galloon.clients.samples import asr_sample
+from galloon.learners.utterance import ExpertOutput, Lattice
 from tests.system import needs
 
 
@@ -43,3 +46,15 @@ def test_a_table_lands_between_its_marks(tmp_path: Path):
     assert page.read_text() == f"before\n<!-- begin x -->\n{made}<!-- end x -->\nafter\n"
     with pytest.raises(SystemExit, match="no place"):
         write_section(page, "y", "make it", "text")
+
+
+def test_the_nearest_path_of_a_lattice():
+    """One word of "so sober a" is not in it, and one path has only that error."""
+    arcs = [(0, 1, "so"), (0, 1, "no"), (1, 2, "over"), (1, 2, ""), (2, 3, "a")]
+    sources, targets, words = zip(*arcs, strict=True)
+    ends = (np.array(states, dtype=np.int32) for states in (sources, targets))
+    lattice = Lattice(4, 0, (3,), *ends, words, np.zeros(len(arcs)))
+    output = ExpertOutput("one", (), lattice=lattice)
+    assert nearest_path(output, ["so", "sober", "a"], "basic") == 1
+    assert nearest_path(output, ["so", "a"], "basic") == 0
+    assert nearest_path(output, [], "basic") == 2
