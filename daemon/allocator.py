@@ -2,8 +2,8 @@
 
 glibc raises by itself the size from which memory is mapped apart and given back when it is freed, up to 32 MB.
 Large batches and snapshots then lie between what stays, and a daemon that is flooded now and then keeps a little
-more each time. With a fixed size, and few heaps for all threads, what lay free in the heaps after each of 25 floods
-stayed at 9 to 17 MB; it rose from 26 to 34 MB otherwise.
+more each time. With a fixed size, and few heaps for all threads, what lay free after each of 25 floods stayed
+at 9 to 17 MB; it rose from 26 to 34 MB otherwise.
 """
 
 import ctypes
