@@ -120,6 +120,8 @@ class App:
         await self._store.close()
         if self._http is not None:
             await self._http.cleanup()
+        for host in self.registry.hosts():
+            await host.lane.rest()  # who asked may have gone; the threads go last
         self._pool.shutdown()
         log.info("stopped")
         if self._failure is not None:

@@ -57,6 +57,11 @@ class Lane:
         self.enter(kind, work, partial(settle, future))
         return await future
 
+    async def rest(self) -> None:
+        """Until all that was queued is done."""
+        if self._busy:
+            await self.run(("rest", 0), lambda: None)
+
     def _go_on(self) -> None:
         """Run what waits: light work here and now, up to the first heavy piece, which goes to a thread."""
         self._busy = True

@@ -103,3 +103,12 @@ async def test_streams_of_one_learner_share_its_slice(pool, monkeypatch):
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     assert done == [0, 1, -1, 2, 3]
+
+
+async def test_rest_waits_for_all_that_was_queued(pool):
+    lane, done = Lane(pool, 1.0), list[int]()
+    await lane.rest()  # nothing to wait for
+    for number in range(3):
+        lane.enter(HEAVY, lambda n=number: done.append(n), lambda *_: None)
+    await lane.rest()
+    assert done == [0, 1, 2]
