@@ -172,7 +172,7 @@ def _utterance(record: dict[str, Any], source: Source, at: int, *, lattices: boo
 def _labels(record: dict[str, Any], source: Source, at: int) -> dict[str, str]:
     labels = {}
     for key, value in record.items():
-        if key in {"id", "target", "experts"} or value is None:
+        if key in {"id", "target", "experts", "meta"} or value is None:
             continue
         if isinstance(value, str):
             labels[key] = value

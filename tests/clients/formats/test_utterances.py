@@ -23,14 +23,14 @@ def one(tmp_path, record, notes=None) -> Utterance:
 
 
 def test_the_bundled_ocr_sample_loads():
-    """1,777 lines, seven engines each, labels and targets; only `meta` cannot be a label."""
+    """1,777 lines, seven engines each, labels and targets; `meta` is left alone without a word."""
     notes = NoteBook()
     utterances = list(read_utterances(ocr_sample(), notes=notes))
     assert len(utterances) == 1777
     assert all(len(entry.outputs) == 7 and entry.target for entry in utterances)
     assert len({entry.labels["domain"] for entry in utterances}) == 9
     assert set(utterances[0].labels) == {"kind", "domain", "source"}
-    assert [note.what for note in notes.notes()] == ['the field "meta" is not a scalar, so it is no label']
+    assert not notes.notes()
     rapid = utterances[0].outputs[3]
     assert rapid.name == "rapidocr"
     assert rapid.confidence == 0.7665
@@ -232,3 +232,10 @@ def test_a_cut_gzip_file_is_refused_at_the_line(tmp_path):
     )
     with pytest.raises(FormatError, match="damaged gzip"):
         list(read_utterances(path))
+
+
+def test_a_field_that_cannot_be_a_label_is_named(tmp_path):
+    notes = NoteBook()
+    read = one(tmp_path, {"id": "1", "experts": {"a": {"text": "x"}}, "tags": ["y"], "meta": {"z": 1}}, notes)
+    assert read.labels == {}
+    assert [note.what for note in notes.notes()] == ['the field "tags" is not a scalar, so it is no label']
