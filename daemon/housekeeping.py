@@ -18,7 +18,7 @@ from galloon.daemon.registry import Registry
 log = structlog.get_logger()
 TICK_S = 0.5
 # Rounds whose errors are counted in one tick, so that it stays below a few percent of a core.
-COUNTED_ROUNDS = 50
+COUNTED_ROUNDS = 25
 
 
 class Housekeeping:

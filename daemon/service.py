@@ -167,7 +167,9 @@ class Stream:
                 break
             self._taken += 1
             self._in_flight += 1
-            await self._take(incoming)
+            opening = self._take(incoming)
+            if opening is not None:
+                await self._answer_open(*opening)
             while self._in_flight >= limit:
                 self._room = self._loop.create_future()
                 await self._room
@@ -177,8 +179,8 @@ class Stream:
         self._reading = False
         self._wake_writer()
 
-    async def _take(self, incoming: Incoming) -> None:
-        """Hand a request to whom it concerns; nothing that it does can end the stream."""
+    def _take(self, incoming: Incoming) -> "tuple[wire.Open, _Request] | None":
+        """Hand a request to whom it concerns; nothing that it does can end the stream. An open is handed back."""
         size, message = incoming
         request = _Request(self, message)
         about = request.about
@@ -195,9 +197,16 @@ class Stream:
             elif about == wire.REQUEST_KIND_FEEDBACK:
                 self._opened().teach(message.feedback, request)
             elif about == wire.REQUEST_KIND_OPEN:
-                request(await self._open(message.open), None)
+                return message.open, request
             else:
                 _refuse_unreadable()
+        except Exception as error:  # noqa: BLE001  # becomes the answer
+            request(None, error)
+        return None
+
+    async def _answer_open(self, message: wire.Open, request: "_Request") -> None:
+        try:
+            request(await self._open(message), None)
         except Exception as error:  # noqa: BLE001  # becomes the answer
             request(None, error)
 
