@@ -42,7 +42,6 @@ from galloon.learners.weight_table import WeightTable
 
 STATE_VERSION = 1
 MOST_SLOTS = 4096  # of one utterance; its windows are numbered within the round
-FRESH_SLOTS = 16_384  # of remembered rounds that are kept as they are: a few megabytes at most
 FILL_SHOWN, FILL_TRUE = "\0shown", "\0true"  # tokens that fill up a last window: they match nothing
 
 
@@ -52,6 +51,12 @@ class _Round:
 
     network: SlotNetwork
     windows: Memories
+
+
+class _FreshMemory(bytes):
+    """A memory that carries what it says: not to be read again while the host still has it as it was given."""
+
+    played: _Round
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +78,6 @@ class WindowCombiner:
         ensemble = Ensemble(len(self._all_experts), spec.window)
         self.game = Game(spec, ensemble, transition_budget, node_budget)
         self._offers: FloatArray | None = None  # of `_offer_probabilities`, until something is learned
-        self._fresh: dict[bytes, _Round] = {}  # memories that need not be read again, oldest first
-        self._fresh_slots = 0
 
     # The contract.
 
@@ -143,8 +146,6 @@ class WindowCombiner:
         found = state.unpack(data, "window_combiner", STATE_VERSION)
         self.game.restore(found.meta["game"], found.arrays)
         self._offers = None
-        self._fresh.clear()
-        self._fresh_slots = 0
 
     def digest(self) -> str:
         return state.digest(self.to_bytes())
@@ -171,22 +172,16 @@ class WindowCombiner:
         return network if tokens is network.tokens else replace(network, tokens=tokens)
 
     def _remember(self, network: SlotNetwork, windows: Memories) -> bytes:
-        """The memory of a decision; what it says is kept a while, for most feedback comes soon."""
+        """The memory of a decision. It goes when the host lets go of it: learned, expired or deleted."""
         played = _Round(network, windows)
-        memory = _to_bytes(played)
-        if memory not in self._fresh:
-            self._fresh[memory] = played
-            self._fresh_slots += network.slot_count
-        while self._fresh_slots > FRESH_SLOTS:
-            self._recall(next(iter(self._fresh)))
+        memory = _FreshMemory(_to_bytes(played))
+        memory.played = played
         return memory
 
     def _recall(self, memory: bytes) -> _Round:
-        played = self._fresh.pop(memory, None)
-        if played is None:
-            return _from_bytes(memory, self._all_experts)
-        self._fresh_slots -= played.network.slot_count
-        return played
+        if isinstance(memory, _FreshMemory) and memory.played.network.experts == self._all_experts:
+            return memory.played
+        return _from_bytes(memory, self._all_experts)
 
     def _window_count(self, network: SlotNetwork) -> int:
         return -(-network.slot_count // self.spec.window)
