@@ -63,7 +63,7 @@ export class Chart {
       s("line", { class: "grid", x1: box.left, x2: box.left + box.width, y1: box.top + toY(value), y2: box.top + toY(value) }),
       s("text", { class: "tick", x: box.left - 8, y: box.top + toY(value), dy: ".32em", "text-anchor": "end" }, this.format(value)),
     ]);
-    const step = niceStep(last - first, box.width > 420 ? 5 : 3);
+    const step = Math.ceil(niceStep(last - first, box.width > 420 ? 5 : 3));  // x counts things
     const columns = [];
     for (let value = Math.ceil(first / step) * step; value <= last; value += step) {
       const x = this.toX(value);
