@@ -211,6 +211,14 @@ class SqliteStore:
     # The writer thread.
 
     def _write_all(self) -> None:
+        try:
+            self._write_until_closed()
+        except Exception as defect:  # noqa: BLE001  # a daemon whose writer has died must not go on
+            self._judged(defect)
+        finally:
+            self._database.close()
+
+    def _write_until_closed(self) -> None:
         pause, written = self._delay, True
         while not self._closing or (self._queue and written):
             self._some.wait()
@@ -221,7 +229,6 @@ class SqliteStore:
             pause = self._delay if written else FULL_PAUSE_S
             if not written:
                 self._some.set()  # what a full disk refused is tried again
-        self._database.close()
 
     def _write_queue(self) -> bool:
         """Write all that waits; False when the disk is full, or the store failed, and something is left."""
@@ -302,16 +309,23 @@ class SqliteStore:
     def _keep(self, batch: list[Entry], error: StoreError) -> None:
         """Back to the head of the queue, so that no sequence has a gap."""
         self.figures.failures += 1
-        for entry in reversed(batch):
-            kept = entry
-            if entry.settled is not None:
+        kept = []
+        for entry in batch:
+            if entry.settled is None:
+                kept.append(entry)
+            else:
                 with self._count:
                     self._queued_bytes -= len(entry.body)
-                kept = Entry(entry.learner, entry.seq, VOID, b"")
-            self._queue.appendleft(kept)
-        for task in [waiting for waiting in self._queue if isinstance(waiting, _Task)]:
-            self._queue.remove(task)
-            self._loop.call_soon_threadsafe(settle, task.future, None, error)
+                kept.append(Entry(entry.learner, entry.seq, VOID, b""))
+        while (
+            self._queue
+        ):  # taken out one by one: the event loop appends meanwhile, so nothing may walk over it
+            waiting = self._queue.popleft()
+            if isinstance(waiting, _Task):
+                self._loop.call_soon_threadsafe(settle, waiting.future, None, error)
+            else:
+                kept.append(waiting)
+        self._queue.extendleft(reversed(kept))
 
     def _run_task(self, task: "_Task") -> None:
         result: Any = None

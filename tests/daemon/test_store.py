@@ -4,6 +4,7 @@ import asyncio
 import gc
 import shutil
 import sqlite3
+import threading
 
 import pytest
 
@@ -122,6 +123,40 @@ async def test_after_a_failed_write_nothing_is_acknowledged_any_more(tmp_path, m
     assert isinstance(failures[0], StoreFailed)
     with pytest.raises(StoreFailed):
         await store.create("b", "{}", None)
+    await store.close()
+
+
+async def test_what_a_full_disk_refused_keeps_its_order_while_more_comes(tmp_path):
+    """The event loop appends while the writer puts a batch back."""
+    store = opened(tmp_path)
+    store._loop = asyncio.get_running_loop()
+    count, more = 20_000, threading.Event()
+
+    def append():
+        for seq in range(1, count + 1):
+            store.append(Entry(1, seq, 1, b"x"))
+            more.set()
+
+    appending = threading.Thread(target=append)
+    appending.start()
+    while appending.is_alive():
+        more.wait()
+        batch = [store._queue.popleft() for _ in range(min(5, len(store._queue)))]
+        store._keep(batch, StoreFull("full"))
+    appending.join()
+    assert [entry.seq for entry in store._queue] == list(range(1, count + 1))
+    store._database.close()
+    store._directory.unlock()
+
+
+async def test_a_writer_that_dies_of_a_defect_stops_the_daemon(tmp_path, monkeypatch):
+    """Nothing is acknowledged any more, so nobody may go on waiting for it."""
+    store, failed = opened(tmp_path), asyncio.get_running_loop().create_future()
+    store.start(lambda seconds, entries: None, failed.set_result)
+    key = await store.create("a", "{}", None)
+    monkeypatch.setattr(store, "_written", lambda *_: {}["defect"])
+    store.append(Entry(key, 1, 1, b"x", pytest.fail))
+    assert isinstance(await failed, StoreFailed)
     await store.close()
 
 
