@@ -2,7 +2,8 @@
 
 Work that takes little time runs on the event loop; heavy work runs in a thread, so that no learner
 waits for another one's. Which is which is measured, by kind of work, as it goes along; it never changes a
-result. `enter` queues work; its outcome goes to `done`, always on the event loop.
+result. `enter` queues work; its outcome goes to `done`, always on the event loop. Light pieces in stages that
+follow one another go through their stages together.
 """
 
 import asyncio
@@ -11,9 +12,10 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from functools import partial
 from time import perf_counter, thread_time
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from galloon.daemon.outcome import settle
+from galloon.daemon.stages import Outcome, Stages, alone, together
 
 T = TypeVar("T")
 Kind = tuple[str, int]  # what is done, and the order of magnitude of how much
@@ -22,6 +24,16 @@ MEMORY = 0.5  # of the running average of seconds
 HEAVY_UNTIL_MEASURED = float("inf")
 SLICE_S = 0.002  # of a lane's work in one turn of the event loop, before others get theirs
 MEASURED_EVERY = 64  # pieces of light work: reading the processor's clock costs as much as some of it
+TOGETHER = 32  # pieces in stages
+
+
+class Piece(NamedTuple):
+    """Work that waits. In stages: `work` makes a generator."""
+
+    kind: Kind
+    work: Callable[[], Any]
+    done: Done
+    in_stages: bool
 
 
 class Lane:
@@ -30,10 +42,10 @@ class Lane:
     def __init__(self, pool: Executor, inline_s: float) -> None:
         self._pool, self._inline_s = pool, inline_s
         self._loop = asyncio.get_running_loop()
-        self._waiting: deque[tuple[Kind, Callable[[], Any], Done]] = deque()
+        self._waiting: deque[Piece] = deque()
         self._busy = False
         self._seconds: dict[Kind, float] = {}
-        self._done_inline = 0
+        self._unmeasured = 0  # pieces of light work since the last that was timed
 
     @property
     def backlog(self) -> int:
@@ -46,10 +58,11 @@ class Lane:
         It is done a little later, with all else that came meanwhile: many small pieces in a row run much faster
         than the same with other work between them, because what they need stays in the processor's caches.
         """
-        self._waiting.append((kind, work, done))
-        if not self._busy:
-            self._busy = True
-            self._loop.call_soon(self._go_on)
+        self._queue(Piece(kind, work, done, in_stages=False))
+
+    def enter_stages(self, kind: Kind, work: Callable[[], Stages[Any]], done: Done) -> None:
+        """Queue work in stages."""
+        self._queue(Piece(kind, work, done, in_stages=True))
 
     async def run(self, kind: Kind, work: Callable[[], T]) -> T:
         """Queue work and await its outcome."""
@@ -62,6 +75,12 @@ class Lane:
         if self._busy:
             await self.run(("rest", 0), lambda: None)
 
+    def _queue(self, piece: Piece) -> None:
+        self._waiting.append(piece)
+        if not self._busy:
+            self._busy = True
+            self._loop.call_soon(self._go_on)
+
     def _go_on(self) -> None:
         """Run what waits: light work here and now, up to the first heavy piece, which goes to a thread."""
         self._busy = True
@@ -70,35 +89,62 @@ class Lane:
             if perf_counter() > end:
                 self._loop.call_soon(self._go_on)
                 return
-            kind, work, done = self._waiting.popleft()
-            if self._seconds.get(kind, HEAVY_UNTIL_MEASURED) > self._inline_s:
-                self._pool.submit(self._in_thread, kind, work, done)
+            if self._heavy(self._waiting[0]):
+                self._pool.submit(self._in_thread, self._waiting.popleft())
                 return
-            self._done_inline += 1
-            done(*(_outcome(work) if self._done_inline % MEASURED_EVERY else self._timed(kind, work)))
+            pieces = self._next_pieces()
+            for piece, (result, error) in zip(pieces, self._outcomes(pieces), strict=True):
+                piece.done(result, error)
         self._busy = False
 
-    def _in_thread(self, kind: Kind, work: Callable[[], Any], done: Done) -> None:
-        result, error = self._timed(kind, work)
-        self._loop.call_soon_threadsafe(self._back, done, result, error)
+    def _heavy(self, piece: Piece) -> bool:
+        return self._seconds.get(piece.kind, HEAVY_UNTIL_MEASURED) > self._inline_s
+
+    def _next_pieces(self) -> list[Piece]:
+        """The light piece that is next, and those that may go with it: no more than fit into a slice."""
+        waiting = self._waiting
+        pieces = [waiting.popleft()]
+        if pieces[0].in_stages:
+            left = SLICE_S - self._seconds[pieces[0].kind]
+            while waiting and len(pieces) < TOGETHER and waiting[0].in_stages:
+                left -= self._seconds.get(waiting[0].kind, HEAVY_UNTIL_MEASURED)
+                if left < 0 or self._heavy(waiting[0]):
+                    break
+                pieces.append(waiting.popleft())
+        return pieces
+
+    def _outcomes(self, pieces: list[Piece]) -> list[Outcome]:
+        self._unmeasured += len(pieces)
+        if self._unmeasured < MEASURED_EVERY:
+            return _outcomes(pieces)
+        self._unmeasured = 0
+        return self._timed(pieces)
+
+    def _in_thread(self, piece: Piece) -> None:
+        outcome = self._timed([piece])[0]
+        self._loop.call_soon_threadsafe(self._back, piece.done, *outcome)
 
     def _back(self, done: Done, result: Any, error: Exception | None) -> None:
         done(result, error)
         self._go_on()
 
-    def _timed(self, kind: Kind, work: Callable[[], Any]) -> tuple[Any, Exception | None]:
+    def _timed(self, pieces: list[Piece]) -> list[Outcome]:
         # Seconds of the processor, not of the clock: what waits for a busy machine is not heavy for that.
         started = thread_time()
-        outcome = _outcome(work)
-        elapsed = thread_time() - started
-        known = self._seconds.get(kind)
-        self._seconds[kind] = elapsed if known is None else MEMORY * known + (1 - MEMORY) * elapsed
-        return outcome
+        outcomes = _outcomes(pieces)
+        elapsed = (thread_time() - started) / len(pieces)
+        for kind in {piece.kind for piece in pieces}:
+            known = self._seconds.get(kind)
+            self._seconds[kind] = elapsed if known is None else MEMORY * known + (1 - MEMORY) * elapsed
+        return outcomes
 
 
-def _outcome(work: Callable[[], Any]) -> tuple[Any, Exception | None]:
+def _outcomes(pieces: list[Piece]) -> list[Outcome]:
     """What comes of the work, judged by who asked for it."""
+    if len(pieces) > 1:
+        return together([piece.work() for piece in pieces])
+    (piece,) = pieces
     try:
-        return work(), None
+        return [(alone(piece.work()) if piece.in_stages else piece.work(), None)]
     except Exception as error:  # noqa: BLE001  # see above
-        return None, error
+        return [(None, error)]

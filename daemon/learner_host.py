@@ -31,6 +31,7 @@ from galloon.daemon.limits import Limits
 from galloon.daemon.outcome import settle
 from galloon.daemon.recent import Recent
 from galloon.daemon.rounds import Pending, Rounds
+from galloon.daemon.stages import Stages, alone
 from galloon.daemon.store import VOID, Entry, Store
 from galloon.learners import state
 from galloon.learners.combiner import Combiner, Lesson, Statistics
@@ -86,11 +87,13 @@ class LearnerHost:
         self.broken: Exception | None = None
         self._closed = False
         self._replies: dict[str, list[Reply]] = {}  # by utterance: who waits for feedback to be learned
+        self._beginning: set[str] = set()  # utterances between two stages
 
     def attach(self, key: int, lane: Lane, store: Store) -> None:
         """Go live: from here on events are journaled under this key."""
         self.key, self.lane, self._store = key, lane, store
         self.rounds_recovered = self.rounds.started  # what a client saw beyond this was lost
+        self._next_round = self.rounds.started
 
     # Requests; called on the event loop.
 
@@ -100,14 +103,14 @@ class LearnerHost:
         work = partial(self._choose, message, alternatives)
         if self.lane.backlog * size > PARSED_BYTES:
             work = partial(self._choose_packed, message.SerializeToString(), alternatives)
-        self.lane.enter(kind, work, reply)
+        self.lane.enter_stages(kind, work, reply)
 
     def teach(self, message: wire.Feedback, reply: Reply) -> None:
         def done(answer: bytes | None, error: Exception | None) -> None:
             if answer is not None or error is not None:
                 reply(answer, error)
 
-        self.lane.enter(("teach", 0), partial(self._teach, message, reply), done)
+        self.lane.enter_stages(("teach", 0), partial(self._teach, message, reply), done)
 
     async def statuses(self, utterance_ids: list[str]) -> list[wire.RoundState.ValueType]:
         """What became of these utterances."""
@@ -158,22 +161,32 @@ class LearnerHost:
 
     # The life of a round, in the lane.
 
-    def _choose_packed(self, data: bytes, alternatives: bool) -> bytes:
-        return self._choose(utterance_pb2.Utterance.FromString(data), alternatives)
+    def _choose_packed(self, data: bytes, alternatives: bool) -> Stages[bytes]:
+        return (yield from self._choose(utterance_pb2.Utterance.FromString(data), alternatives))
 
-    def _choose(self, message: utterance_pb2.Utterance, alternatives: bool) -> bytes:
+    def _choose(self, message: utterance_pb2.Utterance, alternatives: bool) -> Stages[bytes]:
+        """In three stages: look at the utterance, choose, begin the round."""
         self._check_usable()
+        while message.id in self._beginning:
+            yield  # the same id came twice in a row
         mark = fingerprint(message)
         known = self.rounds.answer_to(message.id, mark)
         if known is not None:
             return answers.repeated(known)
         observation = observation_from_wire(message, self.spec.experts, self._limits)
         self._check_room()
-        number = self.rounds.started
-        decision = self._combiner.choose(observation, number)
-        answer = answers.choice(decision, message.id, number, self.rounds.lessons, alternatives)
-        event = Chose(number, message.id, mark, decision.memory, answer)
-        self.rounds.chosen(event, self._clock())
+        self._beginning.add(message.id)
+        try:
+            yield
+            number = self._next_round
+            decision = self._combiner.choose(observation, number)
+            self._next_round += 1
+            yield
+            answer = answers.choice(decision, message.id, number, self.rounds.lessons, alternatives)
+            event = Chose(number, message.id, mark, decision.memory, answer)
+            self.rounds.chosen(event, self._clock())
+        finally:
+            self._beginning.discard(message.id)
         self._append(event)
         self.scoreboard.watch(message.id, observation, decision)
         self.recent.chose(message.id, decision)
@@ -181,9 +194,11 @@ class LearnerHost:
             self._expire_overdue()
         return answer
 
-    def _teach(self, message: wire.Feedback, reply: Reply) -> bytes | None:
+    def _teach(self, message: wire.Feedback, reply: Reply) -> Stages[bytes | None]:
         """The answer, where it is known already; else None, and `reply` hears of it when it is learned."""
         self._check_usable()
+        while message.id in self._beginning:
+            yield  # its utterance came just before it
         data = canonical(message)
         mark = fingerprint_of(data)
         found = self.rounds.question(message.id, mark)
@@ -202,18 +217,18 @@ class LearnerHost:
 
     def _written(self, event: Taught | Expired, error: StoreError | None) -> None:
         """On the event loop: an event is durable, or was given up; the next step is queued in the lane."""
-        if error is None:
-            self.lane.enter(
-                (type(event).__name__, 0), partial(self._live, event), partial(self._applied, event)
-            )
+        if isinstance(event, Taught) and error is None:
+            self.lane.enter_stages(("learn", 0), partial(self._live, event), partial(self._applied, event))
+        elif error is None:
+            self.lane.enter(("expire", 0), partial(self.apply, event), partial(self._applied, event))
         else:
             self.lane.enter(
                 ("undo", 0), partial(self._undo, event), lambda *_: self._applied(event, None, error)
             )
 
-    def _live(self, event: Event) -> bytes | None:
+    def _live(self, event: Taught) -> Stages[bytes]:
         reach("lesson.before_apply")
-        answer = self.apply(event)
+        answer = yield from self._learn(event)
         reach("lesson.after_apply")
         return answer
 
@@ -262,16 +277,18 @@ class LearnerHost:
             case Expired():
                 self.rounds.expired(event)
             case Taught():
-                return self._learn(event)
+                return alone(self._learn(event))
         return None
 
-    def _learn(self, event: Taught) -> bytes:
+    def _learn(self, event: Taught) -> Stages[bytes]:
+        """In three stages: read the feedback, learn, settle the round."""
         round_ = self.rounds.pending.get(event.id)
         if round_ is None:
             raise StoreDamaged(
                 f"the journal of {self.name!r} teaches round {event.id!r}, which is not pending"
             )
         feedback = feedback_from_wire(wire.Feedback.FromString(event.feedback))
+        yield
         try:
             lesson = self._combiner.learn(round_.memory, feedback)
         except LearnerError:
@@ -280,6 +297,7 @@ class LearnerHost:
         except Exception as error:
             self.broken = error
             raise
+        yield
         self.scoreboard.score(event.id, feedback)
         self.recent.learned(event.id, feedback, lesson)
         return self.rounds.learned(event, lesson.gain, partial(_lesson_answer, lesson))

@@ -105,6 +105,70 @@ async def test_streams_of_one_learner_share_its_slice(pool, monkeypatch):
     assert done == [0, 1, -1, 2, 3]
 
 
+async def test_light_pieces_in_stages_go_through_them_together(pool):
+    """Stage by stage, up to the first piece of another sort; outcomes are told in order."""
+    lane, steps = Lane(pool, 1.0), list[str]()
+    lane._seconds[LIGHT] = 0.0
+
+    def work(name: str):
+        steps.append(f"{name} first")
+        yield
+        if name == "bad":
+            raise ValueError(name)
+        steps.append(f"{name} second")
+        return name
+
+    told = list[object]()
+    for name in ("a", "bad", "b"):
+        lane.enter_stages(LIGHT, lambda n=name: work(n), lambda result, error: told.append(result or error))
+    lane.enter(LIGHT, lambda: steps.append("plain"), lambda *_: None)
+    lane.enter_stages(LIGHT, lambda: work("c"), lambda *_: None)
+    await lane.rest()
+    assert steps == [
+        "a first",
+        "bad first",
+        "b first",
+        "a second",
+        "b second",
+        "plain",
+        "c first",
+        "c second",
+    ]
+    assert [str(each) for each in told] == ["a", "bad", "b"]
+
+
+async def test_pieces_in_stages_go_together_as_far_as_they_fit_into_a_slice(pool):
+    lane, steps = Lane(pool, 1.0), list[int]()
+    lane._seconds[LIGHT] = 0.4 * SLICE_S
+
+    def work(number: int):
+        steps.append(number)
+        yield
+        steps.append(number)
+
+    for number in range(3):
+        lane.enter_stages(LIGHT, lambda n=number: work(n), lambda *_: None)
+    await lane.rest()
+    assert steps == [0, 1, 0, 1, 2, 2]
+
+
+async def test_a_heavy_piece_in_stages_runs_alone_in_a_thread(pool):
+    lane, steps = Lane(pool, 0.0), list[int]()
+
+    def work(number: int):
+        steps.append(number)
+        yield
+        steps.append(number)
+        return threading.get_ident()
+
+    threads = list[int]()
+    for number in range(2):
+        lane.enter_stages(HEAVY, lambda n=number: work(n), lambda ident, _: threads.append(ident))
+    await lane.rest()
+    assert steps == [0, 0, 1, 1]
+    assert threading.get_ident() not in threads
+
+
 async def test_rest_waits_for_all_that_was_queued(pool):
     lane, done = Lane(pool, 1.0), list[int]()
     await lane.rest()  # nothing to wait for

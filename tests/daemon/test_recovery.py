@@ -150,6 +150,7 @@ async def test_a_snapshot_amid_traffic_covers_exactly_what_came_before_it(tmp_pa
                 await host.snapshot()
 
         await asyncio.gather(snapshots(), *(traffic(100 * k) for k in range(4)))
+        await traffic(400)
         before = await daemon.digest()
         assert host is not None
         assert host.journal_entries > 0
