@@ -94,10 +94,9 @@ class Alternatives:
     tokens: NDArray[np.int32]  # of its vocabulary
     posteriors: NDArray[np.float64]
 
-    @classmethod
-    def none(cls) -> "Alternatives":
-        nowhere = np.zeros(0, dtype=np.int32)
-        return cls(nowhere, nowhere, nowhere, np.zeros(0))
+
+_NOWHERE = np.zeros(0, dtype=np.int32)
+NO_ALTERNATIVES = Alternatives(_NOWHERE, _NOWHERE, _NOWHERE, np.zeros(0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +111,7 @@ class SlotNetwork:
     tokens: NDArray[np.int32]  # slots x experts
     confidences: NDArray[np.float64]  # slots x experts
     labels: Mapping[str, str] = field(default_factory=dict)  # as of an utterance
-    alternatives: Alternatives = field(default_factory=Alternatives.none)
+    alternatives: Alternatives = NO_ALTERNATIVES
 
     @property
     def slot_count(self) -> int:

@@ -42,8 +42,9 @@ def check_feedback(message: wire.Feedback, setting: Setting) -> None:
         )
     if kind == "score":
         _check_finite(message.score, "feedback.score")
-    for number, gain in enumerate(message.shown_gains.gains):
-        _check_finite(gain, f"feedback.shown_gains.gains[{number}]")
+    if kind == "shown_gains":
+        for number, gain in enumerate(message.shown_gains.gains):
+            _check_finite(gain, f"feedback.shown_gains.gains[{number}]")
 
 
 def feedback_from_wire(message: wire.Feedback) -> Feedback:

@@ -134,7 +134,9 @@ def _slots_from_wire(message: wire.Slots, experts: Sequence[str], limits: Limits
 def _slot_confidences(offers: list[wire.SlotOffers], slots: int) -> NDArray[np.float64]:
     """Slots x experts, NaN where an expert gave none."""
     if not any(len(offer.confidences) for offer in offers):
-        return np.full((slots, len(offers)), NAN)
+        none = np.empty((slots, len(offers)))
+        none.fill(NAN)
+        return none
     flat: list[float] = []
     for number, offer in enumerate(offers):
         given = offer.confidences
