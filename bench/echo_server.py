@@ -2,7 +2,6 @@
 
 `python -m bench.echo_server READY_FILE` writes its address to the file once its port is open. An utterance gets a
 choice of the size that the daemon would answer, made from a prebuilt message and the id; feedback gets a lesson.
-It runs on the daemon's event loop, so that what remains between the two is the daemon's own work.
 """
 
 import asyncio
@@ -14,7 +13,6 @@ from pathlib import Path
 import grpc
 
 from bench.work import EXPERTS, SLOTS
-from galloon.daemon.event_loop import EventLoop
 from galloon.v1 import combine_pb2 as wire
 from galloon.v1.combine_pb2_grpc import CombineServiceServicer, add_CombineServiceServicer_to_server
 
@@ -67,5 +65,4 @@ async def main(ready: Path) -> None:
 
 
 if __name__ == "__main__":
-    with asyncio.Runner(loop_factory=EventLoop) as runner:
-        runner.run(main(Path(sys.argv[1])))
+    asyncio.run(main(Path(sys.argv[1])))

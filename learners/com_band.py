@@ -100,8 +100,6 @@ class ComBand(PathLearner):
         y[edges == np.append(np.repeat(path[:-1], group_sizes), path[-1:])] += 1.0 / on_path
         return Gains(feedback.gain * y, edges)
 
-    def _scores_changed(self, gains: list[Gains]) -> None:
-        touched = [gain.edges for gain in gains if gain.edges is not None]
-        sparse = len(touched) == len(gains)
-        self._product.update(self._step_size, self.scores, touched if sparse else None)
+    def _scores_changed(self, touched: list[IntArray] | None) -> None:
+        self._product.update(self._step_size, self.scores, touched)
         self._mixed = None

@@ -20,7 +20,7 @@ from galloon.learners.automata.context import ContextAutomaton
 from galloon.learners.automata.ensemble_context import EnsembleContext
 from galloon.learners.errors import InvalidInput
 from galloon.learners.kernels import projection
-from galloon.learners.path_learner import Gains, PathLearner, check_bound
+from galloon.learners.path_learner import PathLearner, check_bound
 from galloon.learners.protocol import FloatArray, IntArray, Setting
 from galloon.learners.tuning import Rate
 
@@ -94,9 +94,9 @@ class ComponentHedge(PathLearner):
             self._outflow = np.maximum(flow, TINY)
         return self._outflow
 
-    def _scores_changed(self, gains: list[Gains]) -> None:
+    def _scores_changed(self, touched: list[IntArray] | None) -> None:
         """Project at once: the potentials are state, so they may depend on nothing but what was learned."""
-        del gains
+        del touched
         counts = np.zeros(4, dtype=np.int64)
         flow = np.empty(self.context.transition_count)
         converged = projection.project(

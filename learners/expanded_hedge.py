@@ -10,7 +10,7 @@ import numpy as np
 from galloon.learners.automata.context import ContextAutomaton, Pushed
 from galloon.learners.automata.ensemble_context import EnsembleContext
 from galloon.learners.kernels import windows
-from galloon.learners.path_learner import Gains, PathLearner, check_bound
+from galloon.learners.path_learner import PathLearner, check_bound
 from galloon.learners.protocol import Choices, FloatArray, IntArray, Memories, Setting
 from galloon.learners.tuning import Rate
 
@@ -67,8 +67,8 @@ class ExpandedHedge(PathLearner):
     def _most_probable(self) -> IntArray:
         return self.context.best_path(self.scores)[0]
 
-    def _scores_changed(self, gains: list[Gains]) -> None:
-        del gains
+    def _scores_changed(self, touched: list[IntArray] | None) -> None:
+        del touched
         self._pushed = None
 
 

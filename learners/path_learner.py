@@ -101,7 +101,10 @@ class PathLearner(ABC):
         if not paths or memories.numbers.shape[1] != self._number_count(edges.shape[1]):
             raise foreign_memory()
         _check_range(0.0, largest, self.edge_bound, "transition")
-        self._take([Gains(row) for row in edge_gains])
+        for row in edge_gains:
+            self.scores += row
+        self.rounds_learned += len(memories)
+        self._scores_changed(None)
         gained: list[float] = sums.tolist()
         return gained
 
@@ -145,8 +148,8 @@ class PathLearner(ABC):
     def _most_probable(self) -> IntArray: ...
 
     @abstractmethod
-    def _scores_changed(self, gains: list[Gains]) -> None:
-        """Forget or bring up to date what was computed from the scores."""
+    def _scores_changed(self, touched: list[IntArray] | None) -> None:
+        """Forget or bring up to date what was computed from the scores: those touched; None for all of them."""
 
     def _numbers(self, edges: IntArray) -> FloatArray:
         """What the estimator will divide by; nothing, unless feedback is partial."""
@@ -169,7 +172,7 @@ class PathLearner(ABC):
 
     def _set_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         self.scores = arrays["scores"]
-        self._scores_changed([Gains(self.scores)])
+        self._scores_changed(None)
 
     def _signature(self) -> list[Any]:
         """What must agree between the learner that wrote a state and the one that reads it."""
@@ -201,7 +204,8 @@ class PathLearner(ABC):
             else:
                 self.scores[gain.edges] += gain.values
         self.rounds_learned += len(gains)
-        self._scores_changed(gains)
+        touched = [gain.edges for gain in gains if gain.edges is not None]
+        self._scores_changed(touched if len(touched) == len(gains) else None)
 
     def _memory(self, edges: IntArray) -> Memory:
         return Memory(edges, self._numbers(edges))

@@ -14,7 +14,7 @@ import numpy as np
 from galloon.learners.automata.context import ContextAutomaton
 from galloon.learners.draws import exponentials
 from galloon.learners.errors import InvalidInput
-from galloon.learners.path_learner import Gains, PathLearner, check_bound
+from galloon.learners.path_learner import PathLearner, check_bound
 from galloon.learners.protocol import Choice, FloatArray, IntArray, Setting
 from galloon.learners.tuning import Rate
 
@@ -82,8 +82,8 @@ class PerturbedLeader(PathLearner):
         """The leader itself, without noise."""
         return self.context.best_path(self.scores)[0]
 
-    def _scores_changed(self, gains: list[Gains]) -> None:
-        del gains
+    def _scores_changed(self, touched: list[IntArray] | None) -> None:
+        del touched
         self._sampled = None
 
     def _signature(self) -> list[Any]:

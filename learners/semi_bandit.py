@@ -114,10 +114,8 @@ class SemiBandit(PathLearner):
         divisor = flows + bonus / self.edge_bound if self.bias == "implicit" else flows
         return Gains(feedback.path_gains / divisor, memory.edges)
 
-    def _scores_changed(self, gains: list[Gains]) -> None:
-        touched = [gain.edges for gain in gains if gain.edges is not None]
-        sparse = len(touched) == len(gains)
-        self._product.update(self.learning_rate, self.scores, touched if sparse else None)
+    def _scores_changed(self, touched: list[IntArray] | None) -> None:
+        self._product.update(self.learning_rate, self.scores, touched)
         self._mixed = None
 
     def _signature(self) -> list[Any]:

@@ -9,6 +9,7 @@ slots; the last one is filled up with slots that gain nothing. One utterance, fo
 import json
 from dataclasses import dataclass, replace
 from functools import partial
+from json.encoder import encode_basestring_ascii
 
 import numpy as np
 
@@ -292,8 +293,8 @@ def _to_bytes(played: _Round) -> bytes:
     network = played.network
     return blobs.join(
         [
-            json.dumps(network.vocabulary).encode(),
-            np.ascontiguousarray(network.tokens, dtype="<i4").tobytes(),
+            f"[{', '.join(map(encode_basestring_ascii, network.vocabulary))}]".encode(),  # JSON, at half the cost
+            network.tokens.astype("<i4", copy=False).tobytes(),
             played.windows.to_bytes(),
         ]
     )

@@ -1,15 +1,15 @@
 """Utterances: galloon.v1.Utterance to and from what a combiner observes.
 
-`observation_from_wire` is on the path of every utterance, so it makes no object per token: tokens go from the
-message's arrays through one dictionary into numpy arrays. `fingerprint` names the content of a message.
+`observation_from_wire` is on the path of every utterance, so it makes no object per token: tokens of slots are
+numbered by compiled code, and only different ones become texts. `fingerprint` names the content of a message.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
-from itertools import chain, count, repeat
+from itertools import repeat
 from math import isinf, isnan
+from secrets import randbits
 
 import numpy as np
 from google.protobuf.message import Message
@@ -20,6 +20,7 @@ from galloon.daemon.errors import Invalid
 from galloon.daemon.events import FINGERPRINT_BYTES
 from galloon.daemon.limits import Limits, check
 from galloon.learners.combiner import NamedTokens, Observation
+from galloon.learners.kernels import wire_tokens
 from galloon.learners.utterance import ExpertOutput, Hypothesis, SlotNetwork, Utterance, Word
 from galloon.v1 import utterance_pb2 as wire
 
@@ -28,6 +29,9 @@ LABELS = 16
 LABEL_BYTES = 256
 HYPOTHESES = 1000
 NAN = float("nan")
+SECRET = np.uint64(
+    randbits(64)
+)  # of this process: where tokens fall when they are numbered; not what number they get
 
 
 def fingerprint(message: Message) -> bytes:
@@ -96,10 +100,10 @@ def _check_labels(labels: Mapping[str, str]) -> None:
 
 def _check_experts(given: list[str], experts: Sequence[str], field: str) -> None:
     """Each expert of the learner once, and nobody else."""
-    if len(given) == len(experts) and set(given) == set(experts):
-        return
     if not experts:
         raise Invalid(f"{field}: this learner has an automaton: send named_tokens", field)
+    if len(given) == len(experts) and set(given) == set(experts):
+        return
     for number, name in enumerate(given):
         if name not in experts:
             known = ", ".join(experts)
@@ -112,31 +116,28 @@ def _check_experts(given: list[str], experts: Sequence[str], field: str) -> None
 
 def _slots_from_wire(message: wire.Slots, experts: Sequence[str], limits: Limits) -> SlotNetwork:
     field = "utterance.slots.offers"
-    offers = list(message.offers)
+    ordered, offers = message, message.offers
     check(limits, "experts", len(offers), field)
     given = [offer.expert for offer in offers]
-    if given != list(experts):
+    if not offers or given != list(experts):
         _check_experts(given, experts, field)
-        offers = [offers[given.index(name)] for name in experts]
-    columns = [offer.tokens[:] for offer in offers]  # a slice is a list, at half the cost of list()
-    slots = len(columns[0])
+        ordered = wire.Slots(offers=[offers[given.index(name)] for name in experts])
+        offers = ordered.offers
+    slots = len(offers[0].tokens)
     check(limits, "slots", slots, f"{field}[0].tokens")
-    if not slots or any(len(column) != slots for column in columns):
+    data = ordered.SerializeToString()
+    tokens = np.empty((slots, len(offers)), dtype=np.int32)
+    spans = np.empty((tokens.size + 1, 2), dtype=np.int32)
+    count, confident = wire_tokens.number_tokens(np.frombuffer(data, np.uint8), SECRET, tokens, spans)
+    if not slots or count == wire_tokens.UNEVEN:
         raise _uneven(message)
-    # Tokens are numbered in the order in which they are met: one pass over all of them, in C.
-    numbers: defaultdict[str, int] = defaultdict(count(1).__next__, {"": 0})
-    tokens = np.fromiter(
-        map(numbers.__getitem__, chain.from_iterable(columns)), np.int32, len(offers) * slots
-    ).reshape(len(offers), slots)
-    return SlotNetwork(tuple(experts), tuple(numbers), tokens.T.copy(), _slot_confidences(offers, slots))
+    vocabulary = ("", *[data[start:end].decode() for start, end in spans[1:count].tolist()])
+    confidences = _slot_confidences(offers, slots) if confident else _none(tokens.shape)
+    return SlotNetwork(tuple(experts), vocabulary, tokens, confidences)
 
 
-def _slot_confidences(offers: list[wire.SlotOffers], slots: int) -> NDArray[np.float64]:
+def _slot_confidences(offers: Sequence[wire.SlotOffers], slots: int) -> NDArray[np.float64]:
     """Slots x experts, NaN where an expert gave none."""
-    if not any(len(offer.confidences) for offer in offers):
-        none = np.empty((slots, len(offers)))
-        none.fill(NAN)
-        return none
     flat: list[float] = []
     for number, offer in enumerate(offers):
         given = offer.confidences
@@ -150,6 +151,13 @@ def _slot_confidences(offers: list[wire.SlotOffers], slots: int) -> NDArray[np.f
             "utterance.slots.offers",
         )
     return confidences.T.copy()
+
+
+def _none(shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """No confidences."""
+    table = np.empty(shape)
+    table.fill(NAN)
+    return table
 
 
 def _uneven(message: wire.Slots) -> Invalid:

@@ -35,6 +35,7 @@ from galloon.learners.protocol import FloatArray, IntArray
 
 PLACEMENT_BUDGET = 1_000  # occurrences that can end at one token: the cost of one transition's gain
 PATTERN_TOKEN_BUDGET = 1_000_000  # tokens of all given patterns together
+FEW_GAINS = 1024  # transitions of all windows: valued in some microseconds
 
 
 class CountGain:
@@ -144,7 +145,8 @@ class CountGain:
         gains = np.empty((count, context.transition_count))
         slots, reach = context.expert.slots, context.reach
         sizes = (slots, self._counted, self.count_nulls, self._powers, reach.shortest, reach.span)
-        return gains, windows.truth_gains(tokens, truth, *sizes, gains)
+        valued = windows.few_truth_gains if gains.size <= FEW_GAINS else windows.truth_gains
+        return gains, valued(tokens, truth, *sizes, gains)
 
     def edge_bound(self, target_length: int) -> float:
         """Exact for n-grams (one token repeated everywhere); for given patterns an upper bound."""

@@ -8,8 +8,8 @@ Arrays: w windows, s slots of a window, l slots of the utterance, r experts, K t
 Layers as in `kernels.layered`, tries as in `kernels.gains`. Tokens are numbers, the same number for the same
 token; 0 is null; a true token that nobody offers has a number of its own.
 
-What takes a few microseconds on the largest automaton keeps the interpreter lock: giving it up and waiting for it
-again costs more than the work.
+What takes a few microseconds keeps the interpreter lock: giving it up and waiting for it again costs more than
+the work.
 """
 
 import numpy as np
@@ -111,6 +111,12 @@ def truth_gains(tokens, truth, slots, counts_at, count_nulls, powers, shortest, 
 
 
 @njit(cache=True)
+def few_truth_gains(tokens, truth, slots, counts_at, count_nulls, powers, shortest, span, gains):
+    """The same for few and small windows: keeps the interpreter lock."""
+    return truth_gains(tokens, truth, slots, counts_at, count_nulls, powers, shortest, span, gains)
+
+
+@njit(cache=True)
 def path_sums(values, edges, sources, targets, sink, sums):
     """Fill sums [w] with the sum of values [w, M] along the path of each row of edges [w, K].
 
@@ -159,5 +165,6 @@ def warm_up() -> None:
     ends = np.array([0, 0, 1, 1], dtype=np.int32), np.array([1, 1, 2, 2], dtype=np.int32)
     path_sums(q.reshape(1, 4), edges, *ends, 2, np.empty(1))
     tokens, truth = np.ones((2, 2), dtype=np.int32), np.ones(2, dtype=np.int32)
-    truth_gains(tokens, truth, 2, np.array([0.0, 1.0]), False, np.ones(1), 1, 1, np.empty((1, 4)))
+    for valued in (truth_gains, few_truth_gains):
+        valued(tokens, truth, 2, np.array([0.0, 1.0]), False, np.ones(1), 1, 1, np.empty((1, 4)))
     count_matches(tokens, truth, np.empty(2))

@@ -10,6 +10,7 @@ from galloon.daemon.codec import spec as spec_codec
 from galloon.daemon.codec.feedback import feedback_from_wire, feedback_to_wire
 from galloon.daemon.codec.spec import spec_from_wire, spec_to_wire
 from galloon.daemon.codec.utterance import fingerprint, observation_from_wire, observation_to_wire
+from galloon.daemon.errors import Invalid
 from galloon.daemon.limits import Limits
 from galloon.learners.combiner import (
     NamedTokens,
@@ -30,7 +31,9 @@ texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 words = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
 floats = st.floats(allow_nan=False, allow_infinity=False, width=32)
 doubles = st.floats(allow_nan=False, allow_infinity=False)
-names = st.lists(words.filter(str.isprintable), min_size=1, max_size=4, unique=True)
+names = st.lists(
+    words.filter(lambda name: name.isprintable() and name not in DERIVED), min_size=1, max_size=4, unique=True
+)
 
 
 @st.composite
@@ -250,3 +253,67 @@ def test_every_kind_of_feedback_is_in_the_table_of_settings(kind):
     from galloon.learners.protocol import Setting
 
     assert kind in TAKEN[Setting.BANDIT]
+
+
+def field(number: int, kind: int, body: bytes) -> bytes:
+    """A field of the wire, small enough for one byte of each number."""
+    return bytes([number << 3 | kind]) + body
+
+
+unknown = st.sampled_from(
+    [
+        field(9, 0, b"\xff\xff\x01"),
+        field(9, 1, b"\x12\x01a\x12\x01b\x12\x00"),
+        field(9, 2, b"\x03\x12\x01a"),
+        field(9, 3, field(2, 2, b"\x01a") + field(8, 3, field(8, 4, b"")) + field(9, 4, b"")),
+        field(9, 5, b"\x12\x01a\x12"),
+    ]
+)
+
+
+@given(networks(), st.lists(unknown, max_size=3), st.lists(unknown, max_size=3))
+def test_tokens_are_numbered_in_the_order_in_which_they_are_met(network, among, after):
+    """Also beside fields that only a later version knows."""
+    message = observation_to_wire(network, "id")
+    data = b""
+    for offer in message.slots.offers:
+        body = b"".join(among) + offer.SerializeToString() + b"".join(among)
+        data += b"\x0a" + _varint(len(body)) + body
+    message.slots.ParseFromString(data + b"".join(after))
+    read = observation_from_wire(message, network.experts, LIMITS)
+    numbers: dict[str, int] = {"": 0}
+    for column, offer in enumerate(message.slots.offers):
+        met = [numbers.setdefault(token, len(numbers)) for token in offer.tokens]
+        assert read.tokens[:, column].tolist() == met
+    assert read.vocabulary == tuple(numbers)
+
+
+def _varint(number: int) -> bytes:
+    parts = []
+    while number > 0x7F:
+        parts.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes([*parts, number])
+
+
+def test_many_different_tokens_are_numbered():
+    tokens = [f"{number:05d}" for number in range(4096)]
+    offers = [
+        utterance_pb2.SlotOffers(expert="a", tokens=tokens),
+        utterance_pb2.SlotOffers(expert="b", tokens=reversed(tokens)),
+    ]
+    message = utterance_pb2.Utterance(id="id", slots=utterance_pb2.Slots(offers=offers))
+    read = observation_from_wire(message, ("a", "b"), LIMITS)
+    assert read.vocabulary == ("", *tokens)
+    assert (read.tokens[:, 0] == read.tokens[::-1, 1]).all()
+
+
+@pytest.mark.parametrize("lengths", [(2, 1), (1, 2), (0, 1), (1, 0), (0, 0)])
+def test_offers_of_other_lengths_are_refused(lengths):
+    offers = [
+        utterance_pb2.SlotOffers(expert=name, tokens=["x"] * length)
+        for name, length in zip("ab", lengths, strict=True)
+    ]
+    message = utterance_pb2.Utterance(id="id", slots=utterance_pb2.Slots(offers=offers))
+    with pytest.raises(Invalid, match=r"offers\[\d\].tokens"):
+        observation_from_wire(message, ("a", "b"), LIMITS)
