@@ -12,7 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from galloon.learners import state
-from galloon.learners.alignment import AlignedTarget, Unit, align_target, derived_tokens, slot_text
+from galloon.learners.alignment import (
+    AlignedTarget,
+    Unit,
+    align_target,
+    derived_tokens,
+    in_order,
+    slot_text,
+)
 from galloon.learners.combiner import (
     Alternative,
     ChosenTokens,
@@ -34,7 +41,7 @@ from galloon.learners.protocol import BanditFeedback, FullFeedback, SemiBanditFe
 from galloon.learners.scorer import Scored, Scorer, ScorerSettings
 from galloon.learners.scorer.model import label_numbers
 from galloon.learners.spec import CombinerSpec
-from galloon.learners.text_network import in_order, text_network
+from galloon.learners.text_network import text_network
 from galloon.learners.text_round import TextRound
 from galloon.learners.tied.contexts import context_name
 from galloon.learners.tied.learner import SlotView, TiedLearner

@@ -5,13 +5,17 @@ they cannot move the slots and can still be compared with the truth. Lattices an
 listened to add what they say of the slots where experts differ.
 """
 
-from dataclasses import replace
-
 import numpy as np
 
-from galloon.learners.alignment import Unit, align, align_outputs, align_target, heard_alternatives
-from galloon.learners.errors import InvalidInput
-from galloon.learners.utterance import NULL, ExpertOutput, SlotNetwork, Utterance
+from galloon.learners.alignment import (
+    Unit,
+    align,
+    align_outputs,
+    align_target,
+    heard_alternatives,
+    in_order,
+)
+from galloon.learners.utterance import ExpertOutput, SlotNetwork, Utterance
 
 
 def text_network(
@@ -30,23 +34,6 @@ def text_network(
             twins = (j for j, other in enumerate(chosen) if other.text == given[name].text)
             network = _with_onlooker(network, given[name], next(twins, None), unit, normalizer)
     return heard_alternatives(in_order(network, experts), chosen, unit, normalizer)
-
-
-def in_order(network: SlotNetwork, experts: tuple[str, ...]) -> SlotNetwork:
-    """The network with these experts as columns; an expert that said nothing offers null everywhere."""
-    if network.experts == experts:
-        return network
-    unknown = [name for name in network.experts if name not in experts]
-    if unknown:
-        raise InvalidInput(f"unknown expert {unknown[0]!r}; this learner knows {', '.join(experts)}")
-    columns = {name: j for j, name in enumerate(network.experts)}
-    tokens = np.full((network.slot_count, len(experts)), NULL, dtype=np.int32)
-    confidences = np.full((network.slot_count, len(experts)), np.nan)
-    for j, name in enumerate(experts):
-        if name in columns:
-            tokens[:, j] = network.tokens[:, columns[name]]
-            confidences[:, j] = network.confidences[:, columns[name]]
-    return replace(network, experts=experts, tokens=tokens, confidences=confidences)
 
 
 def _with_onlooker(

@@ -14,7 +14,7 @@ from json.encoder import encode_basestring_ascii
 import numpy as np
 
 from galloon.learners import blobs, state
-from galloon.learners.alignment import Unit, align, align_target, derive, slot_text
+from galloon.learners.alignment import Unit, align, align_target, derive, in_order, slot_text
 from galloon.learners.automata.ensemble_context import EnsembleContext
 from galloon.learners.automata.expert import Ensemble
 from galloon.learners.combiner import (
@@ -166,7 +166,7 @@ class WindowCombiner:
                 )
         if network.slot_count > MOST_SLOTS:
             raise InvalidInput(f"{network.slot_count} slots; an utterance may have {MOST_SLOTS}")
-        network = _in_order(network, self.experts)
+        network = in_order(network, self.experts)
         if self.spec.derived:
             network = derive(network, self.spec.derived)
         tokens = np.ascontiguousarray(network.tokens, dtype=np.int32)  # as compiled code takes it
@@ -270,23 +270,6 @@ def _only_window(played: _Round) -> Memory:
         f"a score is the gain of one window and this utterance has {len(played.windows)}: use a window of at "
         f"least {played.network.slot_count} slots, or send the shown gains or the true text"
     )
-
-
-def _in_order(network: SlotNetwork, experts: tuple[str, ...]) -> SlotNetwork:
-    """The network with the spec's experts as columns; an expert that said nothing offers null everywhere."""
-    if network.experts == experts:
-        return network
-    unknown = [name for name in network.experts if name not in experts]
-    if unknown:
-        raise InvalidInput(f"unknown expert {unknown[0]!r}; this learner knows {', '.join(experts)}")
-    columns = {name: j for j, name in enumerate(network.experts)}
-    tokens = np.zeros((network.slot_count, len(experts)), dtype=np.int32)
-    confidences = np.full((network.slot_count, len(experts)), np.nan)
-    for j, name in enumerate(experts):
-        if name in columns:
-            tokens[:, j] = network.tokens[:, columns[name]]
-            confidences[:, j] = network.confidences[:, columns[name]]
-    return SlotNetwork(experts, network.vocabulary, tokens, confidences)
 
 
 def _to_bytes(played: _Round) -> bytes:

@@ -7,6 +7,7 @@
     slot_posteriors(network, output), support(...)  how probable tokens are by an expert's lattice
     derive(network, names)                          adds vote, frequency_vote, confidence_vote, most_confident
     with_expert(network, name, tokens)              adds any other expert
+    in_order(network, experts)                      a column for each of these experts, in this order
     slot_text(tokens, unit)                         the text that one token per slot spells
 
 Everything is a pure function, and the slots do not depend on the order of the experts.
@@ -20,7 +21,7 @@ from galloon.learners.alignment.lattice import (
     with_alternatives,
 )
 from galloon.learners.alignment.settings import DEFAULT_SETTINGS, AlignmentSettings, Unit
-from galloon.learners.alignment.slots import align, align_outputs, slot_text, with_expert
+from galloon.learners.alignment.slots import align, align_outputs, in_order, slot_text, with_expert
 from galloon.learners.alignment.target import AlignedTarget, align_target
 from galloon.learners.alignment.vote import (
     DERIVED,
@@ -49,6 +50,7 @@ __all__ = [
     "derived_tokens",
     "frequency_vote",
     "heard_alternatives",
+    "in_order",
     "majority_vote",
     "most_confident",
     "slot_posteriors",

@@ -23,7 +23,7 @@ from galloon.learners.errors import BudgetExceeded, InvalidInput
 from galloon.learners.kernels.slot_search import fill_slots
 from galloon.learners.scoring.normalizers import Normalizer
 from galloon.learners.scoring.normalizers import normalizer as named
-from galloon.learners.utterance import ExpertOutput, SlotNetwork, Utterance
+from galloon.learners.utterance import NULL, ExpertOutput, SlotNetwork, Utterance
 
 
 def align(
@@ -97,6 +97,23 @@ def with_expert(
         tokens=np.column_stack([network.tokens, tokens.astype(np.int32)]),
         confidences=np.column_stack([network.confidences, more]),
     )
+
+
+def in_order(network: SlotNetwork, experts: tuple[str, ...]) -> SlotNetwork:
+    """The network with these experts as columns; an expert that said nothing offers null everywhere."""
+    if network.experts == experts:
+        return network
+    unknown = [name for name in network.experts if name not in experts]
+    if unknown:
+        raise InvalidInput(f"unknown expert {unknown[0]!r}; this learner knows {', '.join(experts)}")
+    columns = {name: j for j, name in enumerate(network.experts)}
+    tokens = np.full((network.slot_count, len(experts)), NULL, dtype=np.int32)
+    confidences = np.full((network.slot_count, len(experts)), np.nan)
+    for j, name in enumerate(experts):
+        if name in columns:
+            tokens[:, j] = network.tokens[:, columns[name]]
+            confidences[:, j] = network.confidences[:, columns[name]]
+    return replace(network, experts=experts, tokens=tokens, confidences=confidences)
 
 
 def slot_text(tokens: Sequence[str], unit: Unit) -> str:
