@@ -80,9 +80,8 @@ class Memories:
 
     def to_bytes(self) -> bytes:
         head = _SHAPE.pack(*self.edges.shape, self.numbers.shape[1])
-        if not self.numbers.size:
-            return head + self.edges.astype("<i4", copy=False).tobytes()
-        return head + self.edges.astype("<i4").tobytes() + self.numbers.astype("<f8").tobytes()
+        edges, numbers = self.edges.astype("<i4", copy=False), self.numbers.astype("<f8", copy=False)
+        return head + edges.tobytes() + numbers.tobytes()
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "Memories":
