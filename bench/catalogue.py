@@ -5,17 +5,14 @@ into a page as a table: `python -m bench.catalogue docs/results.md`.
 """
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
-import click
-
-from bench.markdown import table, write_section
-from bench.progressive import FIRST_FIVE, progressive
+from bench.markdown import page_command, table
+from bench.progressive import FIRST_FIVE, progressive, scored
 from galloon.clients.replay.baselines import baselines
 from galloon.clients.replay.material import Input, Material, normalizer_for, read_material
 from galloon.clients.samples import asr_sample, ocr_sample
-from galloon.clients.system_scores import SystemScores, score_texts
+from galloon.clients.system_scores import SystemScores
 from galloon.learners.scoring.normalizers import normalizer
 from galloon.learners.spec import CombinerSpec
 
@@ -34,8 +31,6 @@ GAINS: dict[str, dict[str, Any]] = {
 }
 # Experts to the power of n, times slots, is what a round costs: 6^3 x 8 transitions at most.
 WINDOW = 8
-SECTION = "catalogue"
-COMMAND = "python -m bench.catalogue docs/results.md"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +78,6 @@ def rows(file: str, material: Material) -> list[Row]:
         normalizer=normalizer_for(material.utterances),
         algorithm="expanded_hedge",
     )
-    rule = normalizer(base.normalizer)
-    references = [rule(utterance.target or "") for utterance in material.utterances]
     found = []
     for algorithm, learner in LEARNERS.items():
         for gain_name, gain in GAINS.items():
@@ -95,7 +88,7 @@ def rows(file: str, material: Material) -> list[Row]:
                     file,
                     learner,
                     gain_name,
-                    score_texts(learner, references, played.texts, rule).wer,
+                    scored(learner, material, played.texts).wer,
                     statistics.gain,
                     statistics.regret,
                     statistics.bound,
@@ -108,22 +101,21 @@ def rows(file: str, material: Material) -> list[Row]:
 def compared(material: Material) -> list[SystemScores]:
     """What the learners' error rates are to be compared with."""
     rule = normalizer(normalizer_for(material.utterances))
-    references = [rule(utterance.target or "") for utterance in material.utterances]
     without = baselines(material.utterances, "word", rule, seed=0)
     engines = [
-        score_texts(name, references, [u.outputs[column].text for u in material.utterances], rule)
+        scored(name, material, [u.outputs[column].text for u in material.utterances])
         for column, name in enumerate(material.experts)
     ]
     best = min(engines, key=lambda system: system.wer)
     return [
         replace(best, name=f"best engine ({best.name})"),
-        score_texts("majority vote", references, [entry.vote for entry in without], rule),
-        score_texts("random engine per slot", references, [entry.uniform for entry in without], rule),
+        scored("majority vote", material, [entry.vote for entry in without]),
+        scored("random engine per slot", material, [entry.uniform for entry in without]),
     ]
 
 
 def page(limit: int | None = None) -> str:
-    """The tables as Markdown."""
+    """Every learner with every gain, a table for each file."""
     parts = []
     for name, material in materials(limit).items():
         rates = ", ".join(f"{system.name} {system.wer:.2f}" for system in compared(material))
@@ -151,12 +143,7 @@ def _shown(value: float | None) -> str:
     return "–" if value is None else f"{value:,.0f}"
 
 
-@click.command()
-@click.argument("path", type=click.Path(dir_okay=False, exists=True, path_type=Path))
-@click.option("--limit", type=int, help="The first so many utterances of each file.")
-def main(path: Path, limit: int | None) -> None:
-    """Play every learner with every gain and write the table into a page, between its marks."""
-    write_section(path, SECTION, COMMAND, page(limit))
+main = page_command("catalogue", page)
 
 
 if __name__ == "__main__":

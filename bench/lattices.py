@@ -8,23 +8,19 @@ is also played from other starting points of the file, and the mean is shown.
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import click
 import numpy as np
 
-from bench.markdown import table, write_section
-from bench.progressive import progressive
-from galloon.clients.learner_options import spec_for
+from bench.markdown import page_command, table
+from bench.progressive import learned_scores
 from galloon.clients.replay.baselines import baselines
-from galloon.clients.replay.material import Input, Material, read_material
-from galloon.clients.system_scores import SystemScores, difference, score_texts
+from galloon.clients.replay.material import Input, Material, normalizer_for, read_material
+from galloon.clients.system_scores import SystemScores, difference
 from galloon.learners.alignment.graph import SILENT, graph_of
 from galloon.learners.alignment.settings import AlignmentSettings
 from galloon.learners.scoring.error_rate import total, word_errors
 from galloon.learners.scoring.normalizers import normalizer
 from galloon.learners.utterance import ExpertOutput
 
-SECTION = "lattices"
-COMMAND = "python -m bench.lattices docs/results.md FILE"
 STARTS = 8
 WHOLE = AlignmentSettings(lattice_beam=np.inf)
 
@@ -45,8 +41,8 @@ def scores(material: Material, starts: int = STARTS) -> InputScores:
     for start in range(starts):
         cut = start * count // starts
         turned = material.utterances[cut:] + material.utterances[:cut]
-        systems.append(_played(replace(material, utterances=turned)))
-    rule = normalizer(spec_for({}, material.experts, material.utterances).normalizer)
+        systems.append(learned_scores(replace(material, utterances=turned)))
+    rule = normalizer(normalizer_for(material.utterances))
     offers = baselines(material.utterances, "word", rule, seed=0)
     best = [
         word_errors(rule(utterance.target or ""), found.oracle_with_alternatives or "")
@@ -58,7 +54,7 @@ def scores(material: Material, starts: int = STARTS) -> InputScores:
 
 def engine_rates(material: Material) -> dict[str, tuple[float, float]]:
     """Of engines with lattices: the WER of the 1-best, and that of the path nearest to the truth."""
-    rule = normalizer(spec_for({}, material.experts, material.utterances).normalizer)
+    rule = normalizer(normalizer_for(material.utterances))
     found = {}
     for column, name in enumerate(material.experts):
         outputs = [utterance.outputs[column] for utterance in material.utterances]
@@ -95,7 +91,7 @@ def nearest_path(output: ExpertOutput, truth: list[str], rule: str) -> int:
 
 
 def page(file: Path, limit: int | None = None) -> str:
-    """The table of inputs, and a sentence on the engines with lattices."""
+    """FILE played with each input: the table, and a sentence on the engines with lattices."""
     materials = {kind: read_material(file, (), limit, kind) for kind in Input}
     found = {kind: scores(material) for kind, material in materials.items()}
     plain = found[Input.BEST].played
@@ -125,20 +121,7 @@ def page(file: Path, limit: int | None = None) -> str:
     return f"{table(heads, lines)}\n\n{said}"
 
 
-def _played(material: Material) -> SystemScores:
-    spec = spec_for({}, material.experts, material.utterances)
-    rule = normalizer(spec.normalizer)
-    references = [rule(utterance.target or "") for utterance in material.utterances]
-    return score_texts("galloon", references, progressive(material, spec).texts, rule)
-
-
-@click.command()
-@click.argument("path", type=click.Path(dir_okay=False, exists=True, path_type=Path))
-@click.argument("file", type=click.Path(dir_okay=False, exists=True, path_type=Path))
-@click.option("--limit", type=int, help="The first so many utterances of the file.")
-def main(path: Path, file: Path, limit: int | None) -> None:
-    """Play FILE with each input and write the table into a page, between its marks."""
-    write_section(path, SECTION, COMMAND, page(file, limit))
+main = page_command("lattices", page, "file")
 
 
 if __name__ == "__main__":

@@ -1,14 +1,20 @@
 """A file played to a learner inside this process: predict, then learn, line by line. Used by several benches.
 
-The same state transitions as in the daemon, without a wire and a disk: `progressive` gives texts and statistics.
+The same state transitions as in the daemon, without a wire and a disk: `progressive` gives texts and statistics,
+`learned_scores` their error rates, and `scored` those of anybody's texts.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from time import perf_counter
+from typing import Any
 
-from galloon.clients.replay.material import Material, shown_to_learner
+from galloon.clients.learner_options import spec_for
+from galloon.clients.replay.material import Material, normalizer_for, shown_to_learner
+from galloon.clients.system_scores import SystemScores, score_texts
 from galloon.learners.build import build
 from galloon.learners.combiner import Statistics, TrueText
+from galloon.learners.scoring.normalizers import normalizer
 from galloon.learners.spec import CombinerSpec
 
 FIRST_FIVE = ("tess_eng", "tess_deu", "tess_bin", "rapidocr", "tess_legacy")
@@ -34,3 +40,16 @@ def progressive(material: Material, spec: CombinerSpec) -> Progressive:
         combiner.learn(decision.memory, TrueText(utterance.target))
     seconds = perf_counter() - start
     return Progressive(texts, combiner.statistics(), seconds)
+
+
+def learned_scores(material: Material, name: str = "galloon", **given: Any) -> SystemScores:
+    """The default learner, or one with these fields of the spec, played over the file from a cold start."""
+    spec = spec_for(given, material.experts, material.utterances)
+    return scored(name, material, progressive(material, spec).texts)
+
+
+def scored(name: str, material: Material, texts: Iterable[str]) -> SystemScores:
+    """A text for each utterance of the file against its true one."""
+    rule = normalizer(normalizer_for(material.utterances))
+    references = [rule(utterance.target or "") for utterance in material.utterances]
+    return score_texts(name, references, texts, rule)

@@ -20,13 +20,12 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from time import process_time
 
-from bench.progressive import FIRST_FIVE, progressive
+from bench.progressive import FIRST_FIVE, progressive, scored
 from galloon.clients.learner_options import spec_for
 from galloon.clients.local_daemon import reached
 from galloon.clients.replay.material import Input, Material, normalizer_for, read_material
 from galloon.clients.replay.play import play
 from galloon.clients.samples import asr_sample, ocr_sample
-from galloon.clients.system_scores import score_texts
 from galloon.learners.scoring.normalizers import normalizer
 from galloon.learners.spec import CombinerSpec
 
@@ -49,14 +48,12 @@ def figures() -> dict[str, dict[str, float]]:
 def compare(material: Material, algorithm: str = "tied") -> dict[str, float]:
     """Both on the same utterances, timed in turn."""
     spec = spec_for({"algorithm": algorithm}, material.experts, material.utterances)
-    rule = normalizer(normalizer_for(material.utterances))
-    references = [rule(utterance.target or "") for utterance in material.utterances]
     with TemporaryDirectory() as folder:
         rover = Rover(material, Path(folder))
         progressive(material, spec)  # so that nothing is compiled or read from disk for the first time
         pairs = [(rover.run(), _cpu_s(lambda: progressive(material, spec))) for _ in range(PAIRS)]
-        voted = score_texts("rover", references, rover.texts(), rule)
-    learned = score_texts("galloon", references, progressive(material, spec).texts, rule)
+        voted = scored("rover", material, rover.texts())
+    learned = scored("galloon", material, progressive(material, spec).texts)
     served_s = _served(material, spec)
     count = len(material.utterances)
     return {

@@ -4,27 +4,19 @@ Error rates over the first and the last fifth of each file, beside the blind cho
 the vote. To write them into a page: `python -m bench.settings docs/results.md`.
 """
 
-from pathlib import Path
-
-import click
-
 from bench.catalogue import compared, materials
-from bench.markdown import table, write_section
-from bench.progressive import progressive
-from galloon.clients.learner_options import spec_for
+from bench.markdown import page_command, table
+from bench.progressive import learned_scores
 from galloon.clients.replay.curves import fifths
 from galloon.clients.replay.material import Material
-from galloon.clients.system_scores import SystemScores, score_texts
+from galloon.clients.system_scores import SystemScores
 from galloon.learners.protocol import Setting
-from galloon.learners.scoring.normalizers import normalizer
 
 TOLD = {
     Setting.FULL: "galloon, told the true text",
     Setting.SEMI_BANDIT: "galloon, told which shown tokens are right",
     Setting.BANDIT: "galloon, told how many shown tokens are right",
 }
-SECTION = "settings"
-COMMAND = "python -m bench.settings docs/results.md"
 
 
 def figures(limit: int | None = None) -> dict[str, dict[str, float]]:
@@ -43,16 +35,12 @@ def numbers(system: SystemScores) -> dict[str, float]:
 
 def systems(material: Material) -> list[SystemScores]:
     """What needs no learning, then the learner in its three settings."""
-    found = compared(material)
-    for setting, name in TOLD.items():
-        spec = spec_for({"setting": setting.value}, material.experts, material.utterances)
-        rule = normalizer(spec.normalizer)
-        references = [rule(utterance.target or "") for utterance in material.utterances]
-        found.append(score_texts(name, references, progressive(material, spec).texts, rule))
-    return found
+    learned = [learned_scores(material, name, setting=setting.value) for setting, name in TOLD.items()]
+    return [*compared(material), *learned]
 
 
 def page(limit: int | None = None) -> str:
+    """The default learner in every setting, a table for each file."""
     parts = []
     for name, material in materials(limit).items():
         lines = [
@@ -63,12 +51,7 @@ def page(limit: int | None = None) -> str:
     return "\n\n".join(parts)
 
 
-@click.command()
-@click.argument("path", type=click.Path(dir_okay=False, exists=True, path_type=Path))
-@click.option("--limit", type=int, help="The first so many utterances of each file.")
-def main(path: Path, limit: int | None) -> None:
-    """Play the files in every setting and write the table into a page, between its marks."""
-    write_section(path, SECTION, COMMAND, page(limit))
+main = page_command("settings", page)
 
 
 if __name__ == "__main__":

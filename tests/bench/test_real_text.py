@@ -7,7 +7,7 @@ import pytest
 
 from bench import catalogue, settings
 from bench.lattices import nearest_path
-from bench.markdown import table, write_section
+from bench.markdown import page_command, table, write_section
 from bench.rover import compare
 from galloon.clients.replay.material import Input, read_material
 from galloon.clients.samples import asr_sample
@@ -46,6 +46,18 @@ def test_a_table_lands_between_its_marks(tmp_path: Path):
     assert page.read_text() == f"before\n<!-- begin x -->\n{made}<!-- end x -->\nafter\n"
     with pytest.raises(SystemExit, match="no place"):
         write_section(page, "y", "make it", "text")
+
+
+def test_a_bench_writes_its_own_section(tmp_path: Path):
+    path = tmp_path / "page.md"
+    path.write_text("<!-- begin x -->\n<!-- end x -->\n")
+
+    def page(file: Path, limit: int | None = None) -> str:
+        return f"{file.name}, {limit} lines"
+
+    page_command("x", page, "file").main([str(path), str(path), "--limit", "3"], standalone_mode=False)
+    made = "Made by `python -m bench.x docs/results.md FILE`.\n\npage.md, 3 lines\n"
+    assert path.read_text() == f"<!-- begin x -->\n{made}<!-- end x -->\n"
 
 
 def test_the_nearest_path_of_a_lattice():

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from bench.catalogue import materials
-from bench.robustness import scores
+from bench.progressive import learned_scores
 from bench.unhelpful import KINDS, NAME, with_unhelpful
 from galloon.clients.learner_options import spec_for
 from galloon.clients.replay.material import Material, shown_to_learner
@@ -25,8 +25,8 @@ def material() -> Material:
 
 def test_it_costs_little_on_average(material: Material):
     """Single figures on so few lines are chance; over all kinds it is less than three percent."""
-    plain = total(scores(material).words).errors
-    with_one = [total(scores(with_unhelpful(material, kind)).words).errors for kind in KINDS]
+    plain = total(learned_scores(material).words).errors
+    with_one = [total(learned_scores(with_unhelpful(material, kind)).words).errors for kind in KINDS]
     assert abs(sum(with_one) / len(with_one) / plain - 1) < 0.03
 
 

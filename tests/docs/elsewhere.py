@@ -110,7 +110,7 @@ ELSEWHERE = {
         "takes minutes; run on a few lines", ("tests/bench/test_real_text.py",), "settings"
     ),
     "python -m bench.robustness docs/results.md": Elsewhere(
-        "takes minutes; run on half of a file", ("tests/bench/test_robustness.py",), "bench.robustness"
+        "takes minutes; run on half of a file", ("tests/bench/test_robustness.py",), "bench.unhelpful"
     ),
     "python -m bench rover": Elsewhere(
         "takes minutes; run on a few lines", ("tests/bench/test_real_text.py",), "bench.rover"
