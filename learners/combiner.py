@@ -73,6 +73,25 @@ class ChosenTokens(Sequence[ChosenToken]):
         )
 
 
+def alternatives_to(
+    shown: int,
+    offers: Sequence[int],
+    vocabulary: Sequence[str],
+    experts: Sequence[str],
+    trust: Sequence[float],
+) -> tuple[Alternative, ...]:
+    """What else was on offer in a slot, most probable first: offers and trust are one of each expert."""
+    givers: dict[int, list[int]] = {}
+    for j, token in enumerate(offers):
+        if token != shown:
+            givers.setdefault(token, []).append(j)
+    others = [
+        Alternative(vocabulary[token], tuple(experts[j] for j in who), sum(trust[j] for j in who))
+        for token, who in givers.items()
+    ]
+    return tuple(sorted(others, key=lambda other: (-other.probability, other.text)))
+
+
 @dataclass(frozen=True, slots=True)
 class Decision:
     """The answer to one utterance. `memory` is opaque to the host, which gives it back with the feedback."""

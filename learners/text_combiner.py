@@ -6,22 +6,14 @@ the same slots, or takes what was revealed of it, and teaches the scorer and the
 slot match: 1 where the shown token is the true one, null included.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
 from galloon.learners import state
-from galloon.learners.alignment import (
-    AlignedTarget,
-    Unit,
-    align_target,
-    derived_tokens,
-    in_order,
-    slot_text,
-)
+from galloon.learners.alignment import AlignedTarget, Unit, derived_tokens, in_order, slot_text
 from galloon.learners.combiner import (
-    Alternative,
     ChosenTokens,
     Decision,
     Feedback,
@@ -32,6 +24,7 @@ from galloon.learners.combiner import (
     Statistics,
     TrueText,
     TrueTokens,
+    alternatives_to,
 )
 from galloon.learners.errors import BoundExceeded, InvalidInput
 from galloon.learners.explanation import REASONS, WeighedContext, WeighedSlot, weighed_offers
@@ -45,6 +38,7 @@ from galloon.learners.text_network import text_network
 from galloon.learners.text_round import TextRound
 from galloon.learners.tied.contexts import context_name
 from galloon.learners.tied.learner import SlotView, TiedLearner
+from galloon.learners.truth import slot_truth
 from galloon.learners.utterance import SlotNetwork, Utterance
 from galloon.learners.weight_table import WeightTable
 
@@ -105,7 +99,8 @@ class TextCombiner:
         played, scored = self._fresh.pop(memory, None) or (self._recalled(memory), None)
         match feedback:
             case TrueText() | TrueTokens():
-                return self._learn_truth(played, self._truth(played.network, feedback), scored)
+                truth = slot_truth(played.network, feedback, self._unit, self.spec.normalizer)
+                return self._learn_truth(played, truth, scored)
             case ShownGains(gains):
                 return self._learn_shown(played, np.array(gains, dtype=np.float64), scored)
             case Score(value):
@@ -252,26 +247,17 @@ class TextCombiner:
             [vocabulary[token] for token in shown.tolist()],
             [self.experts[giver] for giver in givers.tolist()],
             chances.tolist(),
-            lambda slot: _alternatives(
-                self.all_experts, vocabulary, played.tokens[slot], int(shown[slot]), trust[slot]
+            lambda slot: alternatives_to(
+                int(shown[slot]),
+                played.tokens[slot].tolist(),
+                vocabulary,
+                self.all_experts,
+                trust[slot].tolist(),
             ),
         )
         return tokens, log_probability
 
     # Learning.
-
-    def _truth(self, network: SlotNetwork, feedback: TrueText | TrueTokens) -> AlignedTarget:
-        if isinstance(feedback, TrueText):
-            return align_target(network, feedback.text, self._unit, self.spec.normalizer)
-        if len(feedback.tokens) != network.slot_count:
-            raise InvalidInput(
-                f"{len(feedback.tokens)} true tokens for {network.slot_count} slots: send one a slot, "
-                "empty for null, or send the text"
-            )
-        ids = {text: i for i, text in enumerate(network.vocabulary)}
-        numbers = [ids.setdefault(text, len(ids)) for text in feedback.tokens]
-        length = sum(1 for text in feedback.tokens if text)
-        return AlignedTarget(np.array(numbers, dtype=np.int32), tuple(ids), 0, 0, length)
 
     def _learn_truth(self, played: TextRound, truth: AlignedTarget, scored: Scored | None) -> Lesson:
         """The truth is known; the learner is told what its setting reveals, and the books everything."""
@@ -343,25 +329,6 @@ class TextCombiner:
         self._rounds += 1
         self._gain += gain
         self._expected_gain += expected
-
-
-def _alternatives(
-    names: Sequence[str],
-    vocabulary: Sequence[str],
-    offers: NDArray[np.int32],
-    shown: int,
-    trust: NDArray[np.float64],
-) -> tuple[Alternative, ...]:
-    """What else was on offer in a slot, most probable first."""
-    members: dict[int, list[int]] = {}
-    for j, token in enumerate(offers.tolist()):
-        if token != shown:
-            members.setdefault(token, []).append(j)
-    others = [
-        Alternative(vocabulary[token], tuple(names[j] for j in who), float(sum(trust[j] for j in who)))
-        for token, who in members.items()
-    ]
-    return tuple(sorted(others, key=lambda other: (-other.probability, other.text)))
 
 
 def _credit_lattices(network: SlotNetwork, shown: NDArray[np.int32], givers: NDArray[np.int64]) -> None:

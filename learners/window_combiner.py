@@ -3,22 +3,20 @@
 Each window is one round of the learner on the ensemble of experts (engines, then derived experts) times
 slots; the last one is filled up with slots that gain nothing. One utterance, followed through the code:
 `choose` aligns it (`_network`), draws a path for each window, and keeps what it will need in the memory;
-`learn` aligns the truth to the same slots (`_truth`) and gives each window's gains to the learner.
+`learn` aligns the truth to the same slots (`slot_truth`) and gives each window's gains to the learner.
 """
 
 import json
 from dataclasses import dataclass, replace
-from functools import partial
 from json.encoder import encode_basestring_ascii
 
 import numpy as np
 
 from galloon.learners import blobs, state
-from galloon.learners.alignment import Unit, align, align_target, derive, in_order, slot_text
+from galloon.learners.alignment import AlignedTarget, Unit, align, derive, in_order, slot_text
 from galloon.learners.automata.ensemble_context import EnsembleContext
 from galloon.learners.automata.expert import Ensemble
 from galloon.learners.combiner import (
-    Alternative,
     ChosenTokens,
     Decision,
     Feedback,
@@ -29,6 +27,7 @@ from galloon.learners.combiner import (
     Statistics,
     TrueText,
     TrueTokens,
+    alternatives_to,
 )
 from galloon.learners.errors import DamagedState, InvalidInput
 from galloon.learners.exp3_paths import Exp3Paths
@@ -38,6 +37,7 @@ from galloon.learners.kernels import windows as kernel
 from galloon.learners.perturbed_leader import PerturbedLeader
 from galloon.learners.protocol import FloatArray, IntArray, Memories, Memory
 from galloon.learners.spec import CombinerSpec
+from galloon.learners.truth import slot_truth
 from galloon.learners.utterance import SlotNetwork, Utterance
 from galloon.learners.weight_table import WeightTable
 
@@ -58,14 +58,6 @@ class _FreshMemory(bytes):
     """A memory that carries what it says: not to be read again while the host still has it as it was given."""
 
     played: _Round
-
-
-@dataclass(frozen=True, slots=True)
-class _Truth:
-    """The truth of each slot; its vocabulary begins with the network's."""
-
-    tokens: IntArray
-    vocabulary: tuple[str, ...]
 
 
 class WindowCombiner:
@@ -99,7 +91,7 @@ class WindowCombiner:
             raise DamagedState("the memory of this round has another number of windows than its slots fill")
         match feedback:
             case TrueText() | TrueTokens():
-                truth = self._truth(played.network, feedback)
+                truth = slot_truth(played.network, feedback, self._unit, self.spec.normalizer)
                 gain = self.game.learn_windows(played.windows, played.network.tokens, truth.tokens)
                 if gain is None:
                     gain = self.game.learn_truth(self._windows(played, truth))
@@ -199,26 +191,14 @@ class WindowCombiner:
             [vocabulary[token] for token in chosen.tolist()],
             [names[expert] for expert in experts.tolist()],
             mass.tolist(),
-            partial(self._alternatives, network, offers, chosen),
+            lambda slot: alternatives_to(
+                int(chosen[slot]),
+                network.tokens[slot].tolist(),
+                vocabulary,
+                names,
+                offers[slot % self.spec.window].tolist(),
+            ),
         )
-
-    def _alternatives(
-        self, network: SlotNetwork, offers: FloatArray, chosen: IntArray, slot: int
-    ) -> tuple[Alternative, ...]:
-        """What else was on offer in a slot, most probable first."""
-        supporters: dict[int, tuple[list[str], list[float]]] = {}
-        law = offers[slot % self.spec.window].tolist()
-        rows = (self._all_experts, law, network.tokens[slot].tolist())
-        for name, probability, token in zip(*rows, strict=True):
-            if token != chosen[slot]:
-                names, probabilities = supporters.setdefault(token, ([], []))
-                names.append(name)
-                probabilities.append(probability)
-        found = [
-            Alternative(network.vocabulary[token], tuple(names), sum(probabilities))
-            for token, (names, probabilities) in supporters.items()
-        ]
-        return tuple(sorted(found, key=lambda alternative: (-alternative.probability, alternative.text)))
 
     def _offer_probabilities(self) -> FloatArray:
         """The probability of each expert in each slot of a window; NaN where there is no cheap answer."""
@@ -233,21 +213,7 @@ class WindowCombiner:
 
     # Learning.
 
-    def _truth(self, network: SlotNetwork, feedback: TrueText | TrueTokens) -> _Truth:
-        """The true token of each slot, as an index of the network's vocabulary or of what comes after it."""
-        if isinstance(feedback, TrueText):
-            aligned = align_target(network, feedback.text, self._unit, self.spec.normalizer)
-            return _Truth(aligned.tokens, aligned.vocabulary)
-        if len(feedback.tokens) != network.slot_count:
-            raise InvalidInput(
-                f"{len(feedback.tokens)} true tokens for {network.slot_count} slots: send one a slot, "
-                "empty for null, or send the text"
-            )
-        ids = {text: token for token, text in enumerate(network.vocabulary)}
-        tokens = [ids.setdefault(text, len(ids)) for text in feedback.tokens]
-        return _Truth(np.array(tokens, dtype=np.int32), tuple(ids))
-
-    def _windows(self, played: _Round, truth: _Truth) -> list[Played]:
+    def _windows(self, played: _Round, truth: AlignedTarget) -> list[Played]:
         """Each window: what the experts offered, in the order of A's transitions, and what was true."""
         size, experts, slots = self.spec.window, len(self._all_experts), played.network.slot_count
         whole = len(played.windows) * size

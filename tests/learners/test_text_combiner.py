@@ -10,6 +10,7 @@ from galloon.learners.combiner import Score, ShownGains, TrueText, TrueTokens
 from galloon.learners.errors import BoundExceeded, DamagedState, InvalidInput
 from galloon.learners.spec import CombinerSpec
 from galloon.learners.text_combiner import SCORER, TextCombiner
+from galloon.learners.truth import slot_truth
 from galloon.learners.utterance import ExpertOutput, Hypothesis, SlotNetwork, Utterance, Word
 from galloon.learners.weight_table import ShowsWeights
 
@@ -89,7 +90,7 @@ def test_told_in_parts_it_learns_what_the_truth_would_have_told(setting):
         assert other.choose(utterance, number).memory == decision.memory
         lesson = one.learn(decision.memory, TrueText(utterance.target))
         shown = [token.text for token in decision.tokens]
-        aligned = one._truth(one._network(utterance)[0], TrueText(utterance.target)).texts
+        aligned = slot_truth(one._network(utterance)[0], TrueText(utterance.target), "word", "basic").texts
         gains = tuple(float(a == b) for a, b in zip(shown, aligned, strict=True))
         assert sum(gains) == lesson.gain
         other.learn(decision.memory, ShownGains(gains) if setting == "semi" else Score(sum(gains)))
