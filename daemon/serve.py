@@ -14,18 +14,13 @@ from galloon.daemon import logs
 from galloon.daemon.allocator import settle_allocator
 from galloon.daemon.auth import new_token
 from galloon.daemon.config import load
+from galloon.daemon.config_options import config_options
 from galloon.daemon.errors import ConfigError, DaemonError
 from galloon.daemon.event_loop import EventLoop
 
 
 @click.command()
-@click.option(
-    "--config", "-c", "path", type=click.Path(path_type=Path), help="A TOML file; see galloon.toml."
-)
-@click.option("--listen", help="Address of the gRPC port, host:port; port 0 picks a free one.")
-@click.option("--http", help='Address of the HTTP port; "" turns it off.')
-@click.option("--data-dir", help="Directory of the store.")
-@click.option("--set", "settings", multiple=True, metavar="SECTION.KEY=VALUE", help="Any other option.")
+@config_options
 @click.option(
     "--ready-file", type=click.Path(path_type=Path), help="Write the ports here, as JSON, once they are open."
 )
@@ -35,10 +30,7 @@ from galloon.daemon.event_loop import EventLoop
 @click.option("--prefix", default="", help="With --new-token: only learners whose names start with this.")
 def serve(
     path: Path | None,
-    listen: str | None,
-    http: str | None,
-    data_dir: str | None,
-    settings: tuple[str, ...],
+    flags: dict[str, str],
     ready_file: Path | None,
     new_token: str | None,
     prefix: str,
@@ -51,15 +43,8 @@ def serve(
     if new_token is not None:
         _print_token(new_token, prefix)
         return
-    flags = {"server.listen": listen, "http.listen": http, "store.data_dir": data_dir}
-    chosen = {name: value for name, value in flags.items() if value is not None}
-    for setting in settings:
-        name, equals, value = setting.partition("=")
-        if not equals:
-            _fail(2, f"--set {setting}: must be SECTION.KEY=VALUE")
-        chosen[name] = value
     try:
-        config = load(path, os.environ, chosen)
+        config = load(path, os.environ, flags)
         logs.configure(config.log)
         settle_allocator()
         # Imported late: compiled kernels and OpenFst take a while, and a wrong key should not wait for them.

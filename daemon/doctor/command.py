@@ -13,6 +13,7 @@ from pathlib import Path
 import click
 
 from galloon.daemon.config import Config
+from galloon.daemon.config_options import config_options
 from galloon.daemon.doctor.finding import Finding, Verdict
 from galloon.daemon.doctor.settings import Settings, read_settings
 
@@ -20,23 +21,14 @@ COLOURS = {Verdict.GOOD: "green", Verdict.DOUBTFUL: "yellow", Verdict.BAD: "red"
 
 
 @click.command()
-@click.option(
-    "--config", "-c", "path", type=click.Path(path_type=Path), help="The file that `serve` would read."
-)
-@click.option("--listen", help="Address of the gRPC port, host:port.")
-@click.option("--http", help='Address of the HTTP port; "" turns it off.')
-@click.option("--data-dir", help="Directory of the store.")
-@click.option("--set", "settings", multiple=True, metavar="SECTION.KEY=VALUE", help="Any other option.")
+@config_options
 @click.option(
     "--running", is_flag=True, help="Only ask the running daemon whether it serves (for health checks)."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one object, for programs.")
 def doctor(
     path: Path | None,
-    listen: str | None,
-    http: str | None,
-    data_dir: str | None,
-    settings: tuple[str, ...],
+    flags: dict[str, str],
     running: bool,
     as_json: bool,
 ) -> None:
@@ -44,15 +36,8 @@ def doctor(
 
     Exit status 0 if nothing is bad, else 1.
     """
-    flags = {"server.listen": listen, "http.listen": http, "store.data_dir": data_dir}
-    chosen = {name: value for name, value in flags.items() if value is not None}
-    for setting in settings:
-        name, equals, value = setting.partition("=")
-        if not equals:
-            raise click.UsageError(f"--set {setting}: must be SECTION.KEY=VALUE")
-        chosen[name] = value
     report = _Report(as_json)
-    known = read_settings(path, os.environ, chosen)
+    known = read_settings(path, os.environ, flags)
     for finding in _running(known) if running else _everything(known):
         report.add(finding)
     report.end({} if running else {name: asdict(origin) for name, origin in known.origins.items()})
