@@ -19,6 +19,7 @@ MODULES = (
     "catalogue",
     "settings",
     "robustness",
+    "readme",
 )
 
 

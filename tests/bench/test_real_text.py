@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bench import catalogue, settings
+from bench import catalogue, readme, settings
 from bench.lattices import nearest_path
 from bench.markdown import page_command, table, write_section
 from bench.rover import compare
@@ -35,6 +35,15 @@ def test_settings_are_compared_with_the_blind_choice():
     names = [system.name for system in settings.systems(settings.materials(6)["ASR"])]
     assert "random engine per slot" in names
     assert len(names) == 6
+
+
+def test_the_rows_of_the_readme_are_what_its_commands_print(monkeypatch: pytest.MonkeyPatch):
+    shown = (readme.ROOT / "README.md").read_text()
+    assert all(f"| {row} |" in shown and f"\n{command}\n" in shown for row, command in readme.ROWS.items())
+    monkeypatch.setattr(readme, "ROWS", {"characters": readme.ROWS["OCR, five engines, characters"]})
+    rates = readme.figures(limit=6)["characters"]
+    assert list(rates) == ["best engine", "majority vote", "galloon", "best token per slot"]
+    assert 0 <= rates["best token per slot"] <= rates["best engine"] < 20
 
 
 def test_a_table_lands_between_its_marks(tmp_path: Path):
