@@ -113,7 +113,11 @@ _OPTIONS = [
         help="What counts as the same text. Default: basic; basic-speech where the files say they are speech.",
     ),
     click.option(
-        "--context", "labels", multiple=True, metavar="FIELD", help="A field that the learner may look at."
+        "--context",
+        "labels",
+        multiple=True,
+        metavar="FIELD",
+        help="A field that the tied learner may look at.",
     ),
     click.option("--gain", type=click.Choice(GAINS), help="What it maximises. Default: slot_match."),
     click.option("--order", type=click.IntRange(1), help=f"Length of n-grams. Default: {ORDER}."),

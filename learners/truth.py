@@ -21,5 +21,5 @@ def slot_truth(
         )
     ids = {text: token for token, text in enumerate(network.vocabulary)}
     tokens = [ids.setdefault(text, len(ids)) for text in feedback.tokens]
-    length = sum(1 for text in feedback.tokens if text)
+    length = len(feedback.tokens) - feedback.tokens.count("")
     return AlignedTarget(np.array(tokens, dtype=np.int32), tuple(ids), 0, 0, length)
