@@ -1,15 +1,14 @@
 """The README's table: every row is one `galloon replay`, typed as it stands there, with a daemon of its own.
 
-`figures` are the rows, as the commands tell them; to write them and the commands into the page:
+`figures` are the rows, as the commands print them; to write them and the commands into the page:
 `python -m bench.readme README.md`.
 """
 
-import json
+import os
 import shlex
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 from bench.markdown import page_command, table
 from bench.progressive import FIRST_FIVE
@@ -30,13 +29,14 @@ def figures(limit: int | None = None) -> dict[str, dict[str, float]]:
     """Error rates in percent, of words or characters, by row."""
     found = {}
     for row, command in ROWS.items():
-        told = _told(command, limit)
-        metric = "cer" if told["unit"] == "char" else "wer"
+        rates = _printed(command, limit)
+        names = list(rates)
+        engines = names[: names.index("majority vote")]
         found[row] = {
-            "best engine": min(engine[metric] for engine in told["engines"].values()),
-            "majority vote": told["vote"][metric],
-            "galloon": told["galloon"][metric],
-            "best token per slot": told["oracle_slot"][metric],
+            "best engine": min(rates[name] for name in engines),
+            "majority vote": rates["majority vote"],
+            "galloon": rates["galloon"],
+            "best token per slot": rates[names[-1]],
         }
     return found
 
@@ -53,13 +53,15 @@ def page(limit: int | None = None) -> str:
     return f"{table(heads, lines)}\n\nEach row is one command:\n\n```sh\n{commands}\n```"
 
 
-def _told(command: str, limit: int | None) -> dict[str, Any]:
-    """What the command says with `--json`."""
+def _printed(command: str, limit: int | None) -> dict[str, float]:
+    """The rates by name, as the command's table shows them."""
     shorter = [] if limit is None else ["--limit", str(limit)]
-    typed = [sys.executable, "-m", *shlex.split(command), "--json", *shorter]
-    done = subprocess.run(typed, cwd=ROOT, check=True, stdout=subprocess.PIPE)
-    told: dict[str, Any] = json.loads(done.stdout)
-    return told
+    typed = [sys.executable, "-m", *shlex.split(command), *shorter]
+    wide = {**os.environ, "COLUMNS": "160"}
+    done = subprocess.run(typed, cwd=ROOT, env=wide, check=True, stdout=subprocess.PIPE, text=True)
+    column = 2 if "--unit char" in command else 1
+    lines = (line.strip("│").split("│") for line in done.stdout.splitlines() if line.startswith("│"))
+    return {cells[0].strip(): float(cells[column]) for cells in lines}
 
 
 main = page_command("readme", page, target="README.md")

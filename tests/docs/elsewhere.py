@@ -112,9 +112,6 @@ ELSEWHERE = {
     "python -m bench.robustness docs/results.md": Elsewhere(
         "takes minutes; run on half of a file", ("tests/bench/test_robustness.py",), "bench.unhelpful"
     ),
-    "python -m bench.readme README.md": Elsewhere(
-        "takes minutes; a row on a few lines", ("tests/bench/test_real_text.py",), "readme"
-    ),
     "python -m bench rover": Elsewhere(
         "takes minutes; run on a few lines", ("tests/bench/test_real_text.py",), "bench.rover"
     ),
