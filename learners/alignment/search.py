@@ -1,19 +1,22 @@
 """The search for the best slots: numbered sequences in, the place of every token out (`learners.kernels`).
 
 `search_slots` takes the costs of all tokens as given, `search_word_slots` works them out from letters, for words
-that need it. Both keep within the effort and the number of slots that the settings allow.
+that need it, and lays the words out. Both keep within the effort and the number of slots that the settings allow.
 """
+
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from galloon.learners.alignment.costs import unlike_bounds
 from galloon.learners.alignment.settings import AlignmentSettings
 from galloon.learners.alignment.spelling import Spelling
 from galloon.learners.errors import BudgetExceeded
-from galloon.learners.kernels.slot_search import find_slots, find_word_slots
+from galloon.learners.kernels.slot_search import find_slots
+from galloon.learners.kernels.word_slots import align_words
 
 UNTIMED = np.empty((0, 2))  # for tokens of which nobody knows when they were said
+ANCHORS_NEEDED = 3  # words that two engines share, before a line is put through their times
 
 
 def search_slots(
@@ -27,45 +30,52 @@ def search_slots(
 
     The sequences stand one after the other in `tokens`. The sum of pairs, weighted, is least or nearly so.
     """
-    found, needed = find_slots(tokens, starts, weights, costs, UNTIMED, *_limits(settings))
-    return _checked(found, needed, settings)
+    limits = settings.exact_steps, settings.refinement_passes, settings.band, settings.effort
+    found, needed = find_slots(tokens, starts, weights, costs, UNTIMED, settings.time_cost, *limits)
+    _check(len(found), needed, settings)
+    return np.asarray(found)
 
 
 def search_word_slots(
-    tokens: NDArray[np.int32],
-    starts: NDArray[np.int64],
-    weights: NDArray[np.int64],
+    said: tuple[
+        NDArray[np.int32], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64], NDArray[np.int8]
+    ],
     letters: Spelling,
-    times: NDArray[np.float64],
     settings: AlignmentSettings,
-) -> NDArray[np.int32]:
-    """The same for words, numbers of the vocabulary that `letters` spells; `times` (midpoint and half length of
-    each token, NaN if unknown) may be `UNTIMED`.
+) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.int64]]:
+    """Tokens and confidences, slots x experts, and the pieces of tokens to be cut (see `respace`).
+
+    `said`: numbers of the words of the vocabulary that `letters` spells, where each expert's begin, confidences,
+    times, and how they are given, as `align_words` takes them.
     """
-    found, needed = find_word_slots(
-        tokens,
-        starts,
-        weights,
-        letters.codes,
-        letters.starts,
-        letters.alphabet_size,
-        settings.gap_cost,
-        unlike_bounds(settings),
-        times,
-        *_limits(settings),
+    tokens, confidences, pieces, needed = align_words(
+        said, (letters.codes, letters.starts), letters.alphabet_size, _limits(settings)
     )
-    return _checked(found, needed, settings)
+    _check(len(tokens), needed, settings)
+    return tokens, confidences, pieces
 
 
-def _limits(settings: AlignmentSettings) -> tuple[int, int, int, int, int]:
-    passes = settings.refinement_passes
-    return settings.time_cost, settings.exact_steps, passes, settings.band, settings.effort
+@lru_cache(maxsize=16)
+def _limits(settings: AlignmentSettings) -> NDArray[np.int64]:
+    numbers = (
+        settings.gap_cost,
+        settings.like_cost,
+        settings.unlike_cost,
+        settings.time_cost,
+        settings.exact_steps,
+        settings.refinement_passes,
+        settings.band,
+        settings.effort,
+        ANCHORS_NEEDED,
+        settings.likeness_percent,
+        settings.glued_words,
+    )
+    return np.array(numbers, dtype=np.int64)
 
 
-def _checked(found: NDArray[np.int32], needed: float, settings: AlignmentSettings) -> NDArray[np.int32]:
+def _check(slots: int, needed: float, settings: AlignmentSettings) -> None:
     if needed > settings.effort:
         advice = "cut the utterance into shorter ones or leave some engines out"
         raise BudgetExceeded("alignment effort", needed, settings.effort, advice)
-    if len(found) > settings.slot_limit:
-        raise BudgetExceeded("slots", len(found), settings.slot_limit, "cut the utterance into shorter ones")
-    return found
+    if slots > settings.slot_limit:
+        raise BudgetExceeded("slots", slots, settings.slot_limit, "cut the utterance into shorter ones")

@@ -37,22 +37,10 @@ class Outputs:
     """The outputs of one utterance over one vocabulary (null first, the rest in the order of their texts)."""
 
     vocabulary: tuple[str, ...]
-    numbered: tuple[tuple[int, ...], ...]
+    numbers: NDArray[np.int32]  # of all experts' tokens in a row
+    starts: NDArray[np.int64]  # where those of each expert begin, and where all end
+    longest: int  # tokens of one expert
     sequences: tuple[TokenSequence, ...] | None  # None where every token is a word of its own
-
-
-@dataclass(frozen=True, slots=True)
-class DistinctSequences:
-    """The different sequences of an utterance, in the order of their content, one after the other."""
-
-    tokens: NDArray[np.int32]
-    starts: NDArray[np.int64]
-    weights: NDArray[np.int64]  # how many experts have each
-    owners: NDArray[np.int64]  # the sequence of each expert
-    expert_starts: NDArray[np.int64]  # where the tokens of each expert begin if they all stand in a row
-
-    def __len__(self) -> int:
-        return len(self.weights)
 
 
 def read_outputs(outputs: Sequence[ExpertOutput], unit: Unit, normalizer: Normalizer) -> Outputs:
@@ -66,30 +54,19 @@ def read_outputs(outputs: Sequence[ExpertOutput], unit: Unit, normalizer: Normal
         lengths = [len(sequence.tokens) for sequence in sequences]
     vocabulary = ("", *sorted(set(tokens)))
     number = dict(zip(vocabulary, range(len(vocabulary)), strict=True)).__getitem__
-    numbers = tuple(map(number, tokens))
-    ends = list(accumulate(lengths))
-    numbered = tuple([numbers[end - length : end] for end, length in zip(ends, lengths, strict=True)])
-    return Outputs(vocabulary, numbered, sequences)
+    return Outputs(
+        vocabulary,
+        np.array(list(map(number, tokens)), dtype=np.int32),
+        np.array([0, *accumulate(lengths)], dtype=np.int64),
+        max(lengths, default=0),
+        sequences,
+    )
 
 
 def _whole_words(outputs: Sequence[ExpertOutput], normalizer: Normalizer) -> list[str] | None:
     """The tokens of all experts in a row, if each of their words is one; by far the most frequent case."""
     parts = list(map(normalizer.split_word, [word.text for output in outputs for word in output.words]))
     return [part[0] for part in parts] if set(map(len, parts)) <= {1} else None
-
-
-def distinct_sequences(outputs: Outputs) -> DistinctSequences:
-    """Experts that said the same, together."""
-    ordered = sorted(set(outputs.numbered))
-    places = {sequence: i for i, sequence in enumerate(ordered)}
-    owners = [places[sequence] for sequence in outputs.numbered]
-    return DistinctSequences(
-        np.array([token for sequence in ordered for token in sequence], dtype=np.int32),
-        np.array([0, *accumulate(map(len, ordered))], dtype=np.int64),
-        np.array([owners.count(i) for i in range(len(ordered))], dtype=np.int64),
-        np.array(owners, dtype=np.int64),
-        np.array([0, *accumulate(map(len, outputs.numbered))], dtype=np.int64),
-    )
 
 
 def tokens_of(words: Sequence[Word], unit: Unit, normalizer: Normalizer) -> TokenSequence:

@@ -12,15 +12,15 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from galloon.learners.alignment.clocks import times_together
+from galloon.learners.alignment.clocks import NOBODY, times_given
 from galloon.learners.alignment.costs import character_costs
 from galloon.learners.alignment.respace import respace
 from galloon.learners.alignment.search import UNTIMED, search_slots, search_word_slots
-from galloon.learners.alignment.sequences import Outputs, confidences_of, distinct_sequences, read_outputs
+from galloon.learners.alignment.sequences import Outputs, confidences_of, read_outputs
 from galloon.learners.alignment.settings import DEFAULT_SETTINGS, AlignmentSettings, Unit
 from galloon.learners.alignment.spelling import spelled
 from galloon.learners.errors import BudgetExceeded, InvalidInput
-from galloon.learners.kernels.slot_search import fill_slots
+from galloon.learners.kernels.slot_search import distinct_sequences, fill_slots
 from galloon.learners.scoring.normalizers import Normalizer
 from galloon.learners.scoring.normalizers import normalizer as named
 from galloon.learners.utterance import NULL, ExpertOutput, SlotNetwork, Utterance
@@ -52,27 +52,29 @@ def align_outputs(
     _check_experts(names, settings)
     outputs = read_outputs(experts, unit, rule)
     _check_lengths(outputs, settings)
-
-    distinct = distinct_sequences(outputs)
-    letters = spelled(outputs.vocabulary) if unit == "word" and len(distinct) > 1 else None
-    numbers = distinct.tokens, distinct.starts, distinct.weights
-    if len(distinct) < 2:
-        slots = np.arange(distinct.starts[-1], dtype=np.int32)[:, None]
-    elif letters is None:
-        slots = search_slots(*numbers, character_costs(outputs.vocabulary, settings), settings)
-    else:
-        timed = settings.time_cost > 0
-        times = times_together(experts, outputs, distinct) if timed else UNTIMED
-        slots = search_word_slots(*numbers, letters, times, settings)
-
     confidences = confidences_of(experts, outputs)
-    filled = fill_slots(
-        slots, distinct.tokens, distinct.starts, distinct.owners, confidences, distinct.expert_starts
+    if unit == "char":
+        filled = _character_slots(outputs, confidences, settings)
+        return SlotNetwork(names, outputs.vocabulary, *filled)
+    times = times_given(experts, outputs) if settings.time_cost > 0 else (UNTIMED, NOBODY)
+    tokens, sureness, pieces = search_word_slots(
+        (outputs.numbers, outputs.starts, confidences, *times), spelled(outputs.vocabulary), settings
     )
-    network = SlotNetwork(names, outputs.vocabulary, *filled)
-    if letters is not None and settings.glued_words > 1:
-        return respace(network, settings, letters)
-    return network
+    network = SlotNetwork(names, outputs.vocabulary, tokens, sureness)
+    return respace(network, pieces) if len(pieces) else network
+
+
+def _character_slots(
+    outputs: Outputs, confidences: NDArray[np.float64], settings: AlignmentSettings
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    tokens, starts, weights, owners = distinct_sequences(outputs.numbers, outputs.starts)
+    if len(weights) < 2:
+        slots = np.arange(starts[-1], dtype=np.int32)[:, None]
+    else:
+        costs = character_costs(outputs.vocabulary, settings)
+        slots = search_slots(tokens, starts, weights, costs, settings)
+    offers, trust = fill_slots(slots, tokens, starts, owners, confidences, outputs.starts)
+    return offers, trust
 
 
 def with_expert(
@@ -129,9 +131,10 @@ def _check_experts(names: tuple[str, ...], settings: AlignmentSettings) -> None:
 
 
 def _check_lengths(outputs: Outputs, settings: AlignmentSettings) -> None:
-    longest = max(map(len, outputs.numbered), default=0)
-    if longest > settings.slot_limit:
-        raise BudgetExceeded("slots", longest, settings.slot_limit, "cut the utterance into shorter ones")
+    if outputs.longest > settings.slot_limit:
+        raise BudgetExceeded(
+            "slots", outputs.longest, settings.slot_limit, "cut the utterance into shorter ones"
+        )
     different = len(outputs.vocabulary)
     if different > settings.vocabulary_limit:
         raise BudgetExceeded("different tokens", different, settings.vocabulary_limit, "cut the utterance")

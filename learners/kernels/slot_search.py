@@ -1,8 +1,9 @@
 """Numbered sequences in, the place of every token in common slots out; then everybody's tokens in these slots.
 
-`find_slots` sets aside what all sequences share at both ends, and aligns what is left exactly where that is
-affordable, else by refined profiles. `find_word_slots` does the same for words, and works out what they cost
-against each other only for those that are left. `fill_slots` lays out what each expert said.
+`distinct_sequences` puts experts together that said the same. `find_slots` sets aside what all sequences share at
+both ends, and aligns what is left exactly where that is affordable, else by refined profiles. `find_word_slots`
+does the same for words, and works out what they cost against each other only for those that are left. `fill_slots`
+lays out what each expert said.
 
 Letters are those of `exact_alignment`; `times` float64 are midpoint and half length of each token, or none at
 all. `exact_steps`, `passes`, `band` and `effort` are those of the alignment's settings.
@@ -20,6 +21,48 @@ ABSENT = -1
 EXACT_SEQUENCES = 14
 # Costs that depend on times are a table of all pairs of tokens, which must not grow too large.
 TIMED_TOKENS = 2048
+
+
+@njit(cache=True, nogil=True)
+def distinct_sequences(numbers, expert_starts):
+    """Returns (tokens, starts, weights, owners): the different sequences, in the order of their content, one after
+    the other; how many experts have each; and the sequence of each expert.
+
+    numbers: int32, the tokens of all experts in a row, those of expert j from expert_starts[j] on.
+    """
+    experts = expert_starts.shape[0] - 1
+    order = np.empty(experts, dtype=np.int64)
+    for j in range(experts):
+        place = j
+        while place > 0 and _compared(numbers, expert_starts, j, order[place - 1]) < 0:
+            order[place] = order[place - 1]
+            place -= 1
+        order[place] = j
+    tokens = np.empty(expert_starts[experts], dtype=np.int32)
+    starts = np.zeros(experts + 1, dtype=np.int64)
+    weights = np.zeros(experts, dtype=np.int64)
+    owners = np.empty(experts, dtype=np.int64)
+    k = 0
+    for place in range(experts):
+        j = order[place]
+        if place == 0 or _compared(numbers, expert_starts, j, order[place - 1]) != 0:
+            k += 1
+            starts[k] = starts[k - 1] + expert_starts[j + 1] - expert_starts[j]
+            tokens[starts[k - 1] : starts[k]] = numbers[expert_starts[j] : expert_starts[j + 1]]
+        owners[j] = k - 1
+        weights[k - 1] += 1
+    return tokens[: starts[k]], starts[: k + 1], weights[:k], owners
+
+
+@njit(cache=True, nogil=True)
+def _compared(numbers, starts, a, b):
+    """Below, at or above 0, as the first sequence comes before, is, or comes after the second."""
+    lengths = starts[a + 1] - starts[a], starts[b + 1] - starts[b]
+    for i in range(min(lengths[0], lengths[1])):
+        apart = numbers[starts[a] + i] - numbers[starts[b] + i]
+        if apart != 0:
+            return np.int64(apart)
+    return lengths[0] - lengths[1]
 
 
 @njit(cache=True, nogil=True)
@@ -178,6 +221,7 @@ def warm_up() -> None:
     costs = np.array([[0, 1, 1], [1, 0, 2], [1, 2, 0]], dtype=np.int32)
     weights, owners = np.ones(3, dtype=np.int64), np.arange(3)
     numbers = (1, 64, 1, 1, 1 << 20)
+    distinct_sequences(tokens, starts)
     positions, _ = find_slots(tokens, starts, weights, costs, np.empty((0, 2)), *numbers)
     codes, letter_starts = np.array([1, 2], dtype=np.int32), np.array([0, 0, 1, 2], dtype=np.int64)
     letters = (codes, letter_starts, 3, 1, np.array([0, 2], dtype=np.int64))

@@ -16,6 +16,7 @@ from galloon.learners.kernels import (
     target,
     token_distance,
     votes,
+    word_slots,
 )
 from galloon.learners.utterance import ExpertOutput, Lattice, Utterance, Word
 
@@ -29,6 +30,7 @@ MODULES = (
     target,
     token_distance,
     votes,
+    word_slots,
 )
 
 
