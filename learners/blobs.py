@@ -5,11 +5,7 @@ from galloon.learners.errors import DamagedState
 
 def join(parts: list[bytes]) -> bytes:
     """One byte string that `split` takes apart again."""
-    pieces = []
-    for part in parts:
-        pieces.append(len(part).to_bytes(4, "little"))
-        pieces.append(part)
-    return b"".join(pieces)
+    return b"".join([piece for part in parts for piece in (len(part).to_bytes(4, "little"), part)])
 
 
 def split(data: bytes) -> list[bytes]:

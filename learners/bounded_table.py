@@ -34,19 +34,21 @@ class BoundedTable:
 
         Call it before taking the arrays: those of a table that has grown are new ones.
         """
-        rows = self.keys.shape[0]
+        rows = held = len(self.keys)
+        if rows == self.limit:
+            return
         while rows < self.limit and rows < 2 * (int(self.used[0]) + expected):
             rows *= 2
-        if rows == self.keys.shape[0]:
+        if rows == held:
             return
         keys, columns = self._empty(rows)
-        ranks = self.columns[self._ranking]
-        places = rehash(self.keys, ranks, keys, np.zeros((rows, 1), dtype=ranks.dtype))
-        kept = places >= 0
+        places = rehash(self.keys, self.columns[self._ranking], keys, columns[self._ranking])
+        kept = np.flatnonzero(places >= 0)
         for name, column in columns.items():
-            column[places[kept]] = self.columns[name][kept]
+            if name != self._ranking:
+                column[places[kept]] = self.columns[name][kept]
         self.keys, self.columns = keys, columns
-        self.used[0] = int(kept.sum())
+        self.used[0] = len(kept)
 
     @property
     def may_grow(self) -> bool:

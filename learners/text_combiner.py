@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from galloon.learners import state
-from galloon.learners.alignment import AlignedTarget, Unit, derived_tokens, in_order, slot_text
+from galloon.learners.alignment import AlignedTarget, Unit, in_order, offers_of_all, slot_text
 from galloon.learners.combiner import (
     ChosenTokens,
     Decision,
@@ -189,11 +189,7 @@ class TextCombiner:
     def _play(self, observation: Observation, round_number: int) -> tuple[TextRound, Scored]:
         network, labels = self._network(observation)
         scored = self._scorer.score(network, labels)
-        tokens = np.empty((network.slot_count, len(self.all_experts)), dtype=np.int32)
-        tokens[:, : len(self.experts)] = network.tokens
-        for j, name in enumerate(self._derived, len(self.experts)):
-            tokens[:, j] = derived_tokens(network, name)
-        tokens[:, -1] = scored.best
+        tokens = offers_of_all(network, self._derived, scored.best)
         predicted = np.empty((0, tokens.shape[1]))
         if self._setting is Setting.BANDIT:
             columns = [self._scorer.right_probabilities(scored, column) for column in tokens.T]
@@ -238,8 +234,10 @@ class TextCombiner:
     def _chosen_tokens(self, played: TextRound) -> tuple[ChosenTokens, float]:
         """The answer's slots, and the log of its chance."""
         vocabulary, trust = played.network.vocabulary, played.played.probabilities
-        shown, givers, chances, log_probability = answer(
-            played.tokens, trust, played.played.shown, len(self.experts)
+        slots = len(played.tokens)
+        shown, givers, chances = np.empty(slots, np.int32), np.empty(slots, np.int64), np.empty(slots)
+        log_probability = answer(
+            played.tokens, trust, played.played.shown, len(self.experts), shown, givers, chances
         )
         if played.network.alternatives.slots.size:
             _credit_lattices(played.network, shown, givers)
@@ -261,7 +259,11 @@ class TextCombiner:
 
     def _learn_truth(self, played: TextRound, truth: AlignedTarget, scored: Scored | None) -> Lesson:
         """The truth is known; the learner is told what its setting reveals, and the books everything."""
-        gains, expert_gains, shown_gains = slot_gains(played.tokens, played.played.shown, truth.tokens)
+        gains, expert_gains = np.empty(played.tokens.shape), np.empty(len(self.all_experts))
+        shown_gains = np.empty(len(played.tokens))
+        gained = slot_gains(
+            played.tokens, played.played.shown, truth.tokens, gains, expert_gains, shown_gains
+        )
         view = self._view(played.tokens, played.labels, played.predicted)
         if self._setting is Setting.FULL:
             self._tied.learn(played.played, view, FullFeedback(gains))
@@ -269,7 +271,6 @@ class TextCombiner:
         else:
             self._teach_part(played, view, shown_gains, scored)
         self._expert_gains += expert_gains
-        gained = float(shown_gains.sum())
         drawn = self.spec.decide == "sample"
         expected = float((played.played.probabilities * gains).sum()) if drawn else gained
         self._enter(gained, expected)

@@ -6,6 +6,7 @@ reaches compiled code.
 
 import json
 from dataclasses import dataclass
+from json.encoder import encode_basestring_ascii
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +35,7 @@ class TextRound:
     def to_bytes(self) -> bytes:
         return blobs.join(
             [
-                json.dumps([self.network.vocabulary, self.labels]).encode(),
+                _words(self.network.vocabulary, self.labels),
                 self.tokens.astype("<i4", copy=False).tobytes(),
                 self.network.confidences.astype("<f8", copy=False).tobytes(),
                 self.predicted.astype("<f8", copy=False).tobytes(),
@@ -94,6 +95,12 @@ class TextRound:
         sound = sound and bool((np.diff(heard.slots) >= 0).all())
         if not sound or not ((self.tokens >= 0) & (self.tokens < size)).all():
             raise DamagedState("this memory of a text combiner is damaged")
+
+
+def _words(vocabulary: tuple[str, ...], labels: dict[str, str]) -> bytes:
+    """A list of both as JSON; the vocabulary by the function that `json.dumps` would call after much else."""
+    texts = ", ".join(map(encode_basestring_ascii, vocabulary))
+    return f"[[{texts}], {json.dumps(labels) if labels else {}}]".encode()
 
 
 def _packed(heard: Alternatives) -> list[bytes]:

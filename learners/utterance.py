@@ -96,7 +96,7 @@ class Alternatives:
 
 
 _NOWHERE = np.zeros(0, dtype=np.int32)
-NO_ALTERNATIVES = Alternatives(_NOWHERE, _NOWHERE, _NOWHERE, np.zeros(0))
+NOTHING_HEARD = Alternatives(_NOWHERE, _NOWHERE, _NOWHERE, np.zeros(0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +111,8 @@ class SlotNetwork:
     tokens: NDArray[np.int32]  # slots x experts
     confidences: NDArray[np.float64]  # slots x experts
     labels: Mapping[str, str] = field(default_factory=dict)  # as of an utterance
-    alternatives: Alternatives = NO_ALTERNATIVES
+    alternatives: Alternatives = NOTHING_HEARD
 
     @property
     def slot_count(self) -> int:
-        return int(self.tokens.shape[0])
+        return len(self.tokens)

@@ -28,10 +28,10 @@ from galloon.learners.alignment.vote import (
     Offer,
     confidence_vote,
     derive,
-    derived_tokens,
     frequency_vote,
     majority_vote,
     most_confident,
+    offers_of_all,
 )
 
 __all__ = [
@@ -47,12 +47,12 @@ __all__ = [
     "align_target",
     "confidence_vote",
     "derive",
-    "derived_tokens",
     "frequency_vote",
     "heard_alternatives",
     "in_order",
     "majority_vote",
     "most_confident",
+    "offers_of_all",
     "slot_posteriors",
     "slot_text",
     "support",

@@ -1,5 +1,5 @@
 """Experts computed from the experts: votes and confidences. `derive` adds them to a network by name
-(`derived_tokens` is what one says).
+(`offers_of_all` is what everybody says, whoever comes last included).
 
     vote              is there a token here at all? then which: one expert, one vote
     frequency_vote    the same in one step, null being a token like any other (ROVER by frequency)
@@ -14,6 +14,7 @@ the others over the utterance (`ties="agreement"`, which does not depend on the 
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 from galloon.learners.alignment.slots import with_expert
 from galloon.learners.alignment.vocabulary import slot_tokens
 from galloon.learners.errors import InvalidInput
-from galloon.learners.kernels.votes import agreement, plain_vote, weighted_vote
+from galloon.learners.kernels.votes import agreement, weighted_vote, with_votes
 from galloon.learners.utterance import SlotNetwork
 
 Ties = Literal["listed", "agreement"]
@@ -83,11 +84,22 @@ def derive(network: SlotNetwork, names: Iterable[str], ties: Ties = "listed") ->
     return result
 
 
-def derived_tokens(network: SlotNetwork, name: str) -> NDArray[np.int32]:
-    """The tokens alone of the derived expert of this name."""
-    if name in _PLAIN:
-        return np.asarray(plain_vote(slot_tokens(network), _PLAIN[name]))
-    return _offer(network, name, "listed").tokens
+def offers_of_all(
+    network: SlotNetwork, derived: tuple[str, ...], last: NDArray[np.int32]
+) -> NDArray[np.int32]:
+    """The tokens of the network's experts, of these derived ones, and of one more: a column each."""
+    plain = _plain(derived)
+    if plain is not None:
+        return np.asarray(with_votes(slot_tokens(network), plain, last))
+    columns = [_offer(network, name, "listed").tokens for name in derived]
+    return np.column_stack([network.tokens, *columns, last])
+
+
+@lru_cache(maxsize=64)
+def _plain(derived: tuple[str, ...]) -> NDArray[np.bool_] | None:
+    """Whether occupancy comes first in each of these, if all of them are plain votes."""
+    known = all(name in _PLAIN for name in derived)
+    return np.array([_PLAIN[name] for name in derived], dtype=np.bool_) if known else None
 
 
 def _offer(network: SlotNetwork, name: str, ties: Ties) -> Offer:

@@ -75,21 +75,22 @@ def claim(keys, ranks, key):
 
 @njit(cache=True, nogil=True)
 def rehash(keys, ranks, larger_keys, larger_ranks):
-    """Where each used row of a table goes in a larger, empty one (-1: unused); fills the larger keys.
+    """Where each used row of a table goes in a larger, empty one (-1: unused); moves keys and ranks there.
 
-    `larger_ranks` (zeros, rows x 1) is filled along, so that in the rare full stretch the least goes.
+    In the rare full stretch the least goes.
     """
     places = np.full(keys.shape[0], -1, dtype=np.int64)
-    owner = np.full(larger_keys.shape[0], -1, dtype=np.int64)
     for row in range(keys.shape[0]):
         if keys[row] == 0:
             continue
         place, came = claim(larger_keys, larger_ranks, np.uint64(keys[row]))
         if came == EVICTED:
-            places[owner[place]] = -1
-        owner[place] = row
+            for other in range(row):
+                if places[other] == place:
+                    places[other] = -1
         places[row] = place
-        larger_ranks[place, 0] = ranks[row, 0]
+        for column in range(ranks.shape[1]):
+            larger_ranks[place, column] = ranks[row, column]
     return places
 
 
@@ -100,4 +101,4 @@ def warm_up() -> None:
         key = key_of(mix(np.uint64(1), np.uint64(2)))
         claim(keys, ranks, key)
         find(keys, key)
-        rehash(keys, ranks, np.zeros(2 * STRETCH, np.uint32), np.zeros((2 * STRETCH, 1), dtype))
+        rehash(keys, ranks, np.zeros(2 * STRETCH, np.uint32), np.zeros((2 * STRETCH, 2), dtype))

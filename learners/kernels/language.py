@@ -21,14 +21,20 @@ _TEXT = np.uint64(0xCBF29CE484222325)
 
 
 @njit(cache=True, nogil=True)
+def hash_token(codes, start, end):
+    """A 64-bit hash of codes[start:end]."""
+    state = _TEXT
+    for i in range(start, end):
+        state = mix(state, np.uint64(codes[i]))
+    return state
+
+
+@njit(cache=True, nogil=True)
 def hash_tokens(codes, starts):
-    """A 64-bit hash of each token: codes[starts[v]:starts[v+1]]."""
+    """The hash of each token: codes[starts[v]:starts[v+1]]."""
     hashes = np.zeros(starts.shape[0] - 1, dtype=np.uint64)
     for v in range(hashes.shape[0]):
-        state = _TEXT
-        for i in range(starts[v], starts[v + 1]):
-            state = mix(state, np.uint64(codes[i]))
-        hashes[v] = state
+        hashes[v] = hash_token(codes, starts[v], starts[v + 1])
     return hashes
 
 

@@ -16,7 +16,15 @@ import numpy as np
 from numba import njit
 
 from galloon.learners.kernels.bounded_table import EVICTED, FREE, claim, find
-from galloon.learners.kernels.language import END, START, add_spelling, add_symbol, count_of, hash_tokens
+from galloon.learners.kernels.language import (
+    END,
+    START,
+    add_spelling,
+    add_symbol,
+    count_of,
+    hash_token,
+    hash_tokens,
+)
 from galloon.learners.kernels.offer_features import (
     CLASSED_CODES,
     CORES,
@@ -417,7 +425,7 @@ def read_and_score(network, letters, labels, heard, record, language, classes, t
 
     Groups of arrays come as plain tuples, which are handed over faster: network: tokens, confidences, ids;
     letters: codes, starts; heard: as the last three of a `Page`; record: seen, borders, right, total; language and
-    table: as the tuples of that name. Returns hashes, the arrays of `Sheets`, probabilities, and the best offers.
+    table: as the tuples of that name. Returns the arrays of `Sheets`, probabilities, and the best offers.
     """
     tokens, confidences, ids = network
     codes, starts = letters
@@ -438,7 +446,6 @@ def read_and_score(network, letters, labels, heard, record, language, classes, t
     probabilities = score_slots(sheets, Weights(table[0], table[1], table[2], table[3], table[4]), shares)
     best = best_offers(sheets.offers, probabilities)
     return (
-        hashes,
         sheets.offers,
         sheets.counts,
         sheets.ends,
@@ -507,8 +514,13 @@ def rows_of_text(starts, tokens, order, letter_order):
 
 
 @njit(cache=True, nogil=True)
-def read_text(language, used, classes, codes, starts, hashes, tokens):
-    """Count true tokens (indices of a vocabulary, 0 is none) in a row, alone, and letter by letter."""
+def read_text(language, used, classes, letters, tokens):
+    """Count true tokens (indices of a vocabulary, 0 is none) in a row, alone, and letter by letter.
+
+    language and letters are as in `read_and_score`.
+    """
+    keys, counts, order, _, _, letter_order, _ = language
+    codes, starts = letters
     symbols = np.empty(tokens.shape[0] + 2, dtype=np.uint64)
     symbols[0] = START
     place = 0
@@ -517,19 +529,17 @@ def read_text(language, used, classes, codes, starts, hashes, tokens):
         if token == 0:
             continue
         place += 1
-        symbols[place] = hashes[token]
         start, end = starts[token], starts[token + 1]
-        if language.letter_order > 0:
+        symbols[place] = hash_token(codes, start, end)
+        if letter_order > 0:
             # Letters are learned from different words, not from running text: rare words are what is spelled.
-            if count_of(language.keys, language.counts, WORDS, symbols[place]) == 0:
-                add_spelling(
-                    language.keys, language.counts, used, LETTERS, language.letter_order, codes, start, end
-                )
+            if count_of(keys, counts, WORDS, symbols[place]) == 0:
+                add_spelling(keys, counts, used, LETTERS, letter_order, codes, start, end)
             core[0], _ = core_hash(codes, start, end, classes)
-            add_symbol(language.keys, language.counts, used, CORES, 1, core, 0)
-        add_symbol(language.keys, language.counts, used, WORDS, language.order, symbols, place)
+            add_symbol(keys, counts, used, CORES, 1, core, 0)
+        add_symbol(keys, counts, used, WORDS, order, symbols, place)
     symbols[place + 1] = END
-    add_symbol(language.keys, language.counts, used, WORDS, language.order, symbols, place + 1)
+    add_symbol(keys, counts, used, WORDS, order, symbols, place + 1)
 
 
 def warm_up() -> None:
@@ -563,8 +573,8 @@ def warm_up() -> None:
     lesson = (truth, truth, gains, truth)
     standing = (apart, disputed)
     take_in(
-        network, read[1:6], tuple(table), shares, lesson, record, np.zeros((2, RING)), standing, np.ones(2)
+        network, read[:5], tuple(table), shares, lesson, record, np.zeros((2, RING)), standing, np.ones(2)
     )
     used = np.zeros(1, np.int64)
     rows_of_text(page.starts, truth, 3, 5)
-    read_text(language, used, classes, page.codes, page.starts, page.hashes, truth)
+    read_text(tuple(language), used, classes, spelled, truth)

@@ -94,12 +94,31 @@ def slot_contexts(tokens, engines, labels):
             keys[i, LABELS] = key_of(known)
         before = nulls
     for level in range(LEVELS):
-        order = np.argsort(keys[:, level], kind="mergesort")  # stable: the first of equals stays first
-        for place in range(slots):
-            i = order[place]
-            again = place > 0 and keys[i, level] == keys[order[place - 1], level]
-            firsts[i, level] = not again and keys[i, level] != ASLEEP
+        met = np.full(_room_for(slots), -1, dtype=np.int64)
+        for i in range(slots):
+            if keys[i, level] != ASLEEP:
+                firsts[i, level] = _meet(met, keys[:, level], i) == i
     return Seen(keys, firsts, patterns)
+
+
+@njit(cache=True, nogil=True)
+def _room_for(count):
+    """A power of two: places for so many numbers to be met, half of them free at least."""
+    room = 2
+    while room < 2 * count:
+        room *= 2
+    return room
+
+
+@njit(cache=True, nogil=True)
+def _meet(met, numbers, i):
+    """The first i for which this number was met. met: int64, -1 where nothing was."""
+    place = np.int64(numbers[i]) & (met.shape[0] - 1)
+    while met[place] >= 0 and numbers[met[place]] != numbers[i]:
+        place = (place + 1) & (met.shape[0] - 1)
+    if met[place] < 0:
+        met[place] = i
+    return met[place]
 
 
 @njit(cache=True, nogil=True)
@@ -184,7 +203,9 @@ def _regrets(table, rows, probabilities, losses):
     """The contexts of the round, each once: its row, where it was met first, and the regret of every expert."""
     slots, levels = rows.shape
     experts = losses.shape[1]
-    place_of = np.full(table.keys.shape[0], -1, dtype=np.int64)
+    all_rows = rows.reshape(slots * levels)
+    met = np.full(_room_for(slots * levels), -1, dtype=np.int64)
+    place_of = np.empty(slots * levels, dtype=np.int64)  # of a row, where it was met first
     different = np.empty(slots * levels, dtype=np.int64)
     firsts = np.empty(slots * levels, dtype=np.int64)
     regrets = np.zeros((slots * levels, experts))
@@ -197,14 +218,16 @@ def _regrets(table, rows, probabilities, losses):
             row = rows[i, level]
             if row < 0:
                 continue
-            if place_of[row] < 0:
-                place_of[row] = count
+            here = i * levels + level
+            first = _meet(met, all_rows, here)
+            if first == here:
+                place_of[here] = count
                 different[count] = row
-                firsts[count] = i * levels + level
+                firsts[count] = here
                 count += 1
             for j in range(experts):
                 table.sums[row, j] += losses[i, j]
-                regrets[place_of[row], j] += expected - losses[i, j]
+                regrets[place_of[first], j] += expected - losses[i, j]
     return different[:count], firsts[:count], regrets[:count]
 
 
@@ -272,16 +295,25 @@ def pick(tokens, probabilities, draws, best):
 
 
 @njit(cache=True, nogil=True)
-def play(table, rate, tokens, engines, labels, draws, best):
-    """One round at once: probabilities, masses (float32), shown experts and chances, as `trust` and `pick` say."""
-    probabilities, masses = trust(table, slot_contexts(tokens, engines, labels), rate)
+def play(table, rate, tokens, engines, labels, draws, best, played):
+    """One round at once: `trust` and `pick`.
+
+    table: as a plain tuple, which is handed over faster. played: room for probabilities, masses (float32), shown
+    experts and chances: giving arrays back costs more than giving them in.
+    """
+    contexts = Contexts(table[0], table[1], table[2], table[3], table[4], table[5], table[6])
+    probabilities, masses = trust(contexts, slot_contexts(tokens, engines, labels), rate)
     shown, chances = pick(tokens, probabilities, draws, best)
-    return probabilities, masses.astype(np.float32), shown, chances
+    played[0][:] = probabilities
+    played[1][:] = masses
+    played[2][:] = shown
+    played[3][:] = chances
 
 
 @njit(cache=True, nogil=True)
 def teach(table, rate, tokens, engines, labels, probabilities, masses, losses):
-    """One lesson at once. Returns what `learn` does, and in how many slots experts differed."""
+    """One lesson at once; table as in `play`. Returns what `learn` does, and in how many slots experts differ."""
+    contexts = Contexts(table[0], table[1], table[2], table[3], table[4], table[5], table[6])
     slots, experts = losses.shape
     lost = np.empty((slots, experts))
     disputed = 0
@@ -294,7 +326,7 @@ def teach(table, rate, tokens, engines, labels, probabilities, masses, losses):
             differ |= tokens[i, j] != tokens[i, 0]
         disputed += differ
     seen = slot_contexts(tokens, engines, labels)
-    return learn(table, seen, rate, probabilities, masses, lost), disputed
+    return learn(contexts, seen, rate, probabilities, masses, lost), disputed
 
 
 @njit(cache=True, nogil=True)
@@ -322,7 +354,9 @@ def warm_up() -> None:
     pick(tokens, probabilities, np.zeros(2), True)
     learn(table, seen, 0.5, probabilities, masses.astype(np.float32), np.zeros((2, 2)))
     labels = np.zeros(1, dtype=np.uint64)
-    probabilities, light, _, _ = play(table, 0.5, tokens, 2, labels, np.zeros(2), True)
-    teach(table, 0.5, tokens, 2, labels, probabilities, light, np.zeros((2, 2)))
+    light = np.zeros((2, LEVELS, 2), np.float32)
+    room = (probabilities, light, np.zeros(2, np.int32), np.zeros(2))
+    play(tuple(table), 0.5, tokens, 2, labels, np.zeros(2), True, room)
+    teach(tuple(table), 0.5, tokens, 2, labels, probabilities, light, np.zeros((2, 2)))
     are_gains(np.zeros((2, 2)))
     are_gains(np.zeros(2))

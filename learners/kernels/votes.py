@@ -63,12 +63,22 @@ def weighted_vote(tokens, weights, preference, occupancy_first):
 
 
 @njit(cache=True, nogil=True)
-def plain_vote(tokens, occupancy_first):
-    """The token of each slot if all weigh the same and ties go to whoever is listed first."""
-    experts = tokens.shape[1]
+def with_votes(tokens, occupancy_first, last):
+    """All columns of the tokens, a column for each plain vote, then the last: slots x all of them.
+
+    In a plain vote all weigh the same and ties go to whoever is listed first; occupancy_first: bool, one a vote.
+    """
+    slots, experts = tokens.shape
+    votes = occupancy_first.shape[0]
+    result = np.empty((slots, experts + votes + 1), dtype=np.int32)
+    result[:, :experts] = tokens
+    result[:, experts + votes] = last
     weights = np.ones(tokens.shape, dtype=np.int64)
-    chosen, _ = weighted_vote(tokens, weights, np.arange(experts, 0, -1), occupancy_first)
-    return chosen
+    preference = np.arange(experts, 0, -1)
+    for v in range(votes):
+        chosen, _ = weighted_vote(tokens, weights, preference, occupancy_first[v])
+        result[:, experts + v] = chosen
+    return result
 
 
 @njit(cache=True, nogil=True)
@@ -89,4 +99,4 @@ def warm_up() -> None:
     tokens = np.array([[1, 0], [1, 1]], dtype=np.int32)
     weights = np.ones((2, 2), dtype=np.int64)
     weighted_vote(tokens, weights, agreement(tokens), True)
-    plain_vote(tokens, True)
+    with_votes(tokens, np.ones(1, dtype=np.bool_), np.zeros(2, dtype=np.int32))

@@ -12,11 +12,11 @@ from galloon.learners.kernels.slot_search import distinct_sequences, fill_slots,
 def align_words(said, letters, alphabet_size, limits):
     """`distinct_sequences`, `common_times`, `find_word_slots`, `fill_slots` and `split_glued`, each where needed.
 
-    said: numbers and expert_starts (see `distinct_sequences`), confidences (see `fill_slots`), times and given (see
-    `common_times`; no times at all if there are no rows). letters: codes and starts of the vocabulary. limits: int64,
-    gap, like and unlike cost, time_cost, exact_steps, passes, band, effort, anchors_needed, likeness_percent,
-    glued_words. Returns tokens and confidences, slots x experts; the pieces of tokens that are to be cut; and the
-    effort needed: if that is more than allowed nothing was aligned.
+    said: numbers and expert_starts (see `distinct_sequences`), confidences (see `fill_slots`), times and given
+    (see `common_times`; no rows at all where nobody has times). letters: codes and starts of the vocabulary.
+    limits: int64, gap, like and unlike cost, time_cost, exact_steps, passes, band, effort, anchors_needed,
+    likeness_percent, glued_words. Returns tokens and confidences, slots x experts; the pieces of tokens that are to
+    be cut; and the effort needed: if that is more than allowed nothing was aligned.
     """
     numbers, expert_starts, confidences, times, given = said
     codes, letter_starts = letters

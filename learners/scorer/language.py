@@ -7,11 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from galloon.learners.alignment import Unit
+from galloon.learners.alignment.spelling import Spelling
 from galloon.learners.bounded_table import BoundedTable
-from galloon.learners.kernels.offer_features import Language
 from galloon.learners.kernels.scorer import read_text, rows_of_text
 from galloon.learners.scorer.characters import CLASSES
-from galloon.learners.scorer.letters import Letters
 
 # How far a token is looked at in its row, and what a token or letter that was never seen is worth. Words are
 # sparse: three in a row and one ahead are all that a few thousand lines can teach. Letters are not.
@@ -32,12 +31,13 @@ class LanguageModel:
         )
 
     @property
-    def view(self) -> Language:
-        return Language(self.table.keys, self.table.columns["counts"], *self._reading)
+    def view(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32], int, int, float, int, float]:
+        """The fields of `Language`, as a plain tuple."""
+        return self.table.keys, self.table.columns["counts"], *self._reading
 
-    def read(self, letters: Letters, tokens: NDArray[np.int32]) -> None:
+    def read(self, letters: Spelling, tokens: NDArray[np.int32]) -> None:
         """Count these tokens, indices of the vocabulary that `letters` spells, as one text; null is skipped."""
         order, _, _, letter_order, _ = self._reading
         if self.table.may_grow:
             self.table.make_room(rows_of_text(letters.starts, tokens, order, letter_order))
-        read_text(self.view, self.table.used, CLASSES, letters.codes, letters.starts, letters.hashes, tokens)
+        read_text(self.view, self.table.used, CLASSES, (letters.points, letters.starts), tokens)

@@ -18,7 +18,7 @@ from galloon.learners.alignment import AlignedTarget, Unit
 from galloon.learners.alignment.spelling import spelled
 from galloon.learners.alignment.vocabulary import slot_tokens
 from galloon.learners.bounded_table import BoundedTable
-from galloon.learners.kernels.offer_features import Page
+from galloon.learners.kernels.offer_features import Language, Page
 from galloon.learners.kernels.scorer import ABSENT, Weights, read_and_score, take_in
 from galloon.learners.scorer.characters import CLASSES
 from galloon.learners.scorer.confidence import ConfidenceRecord
@@ -44,30 +44,23 @@ class ScorerSettings:
 
 DEFAULT_SETTINGS = ScorerSettings()
 _NOTHING_HEARD = np.zeros((0, 2), dtype=np.int32)
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """What the scorer sees in an utterance after so many lessons."""
-
-    ids: NDArray[np.int64]  # of the experts that are listened to
-    letters: Letters
-    sheets: tuple[NDArray[Any], ...]  # the arrays of `Sheets`
-    lessons: int
+_NO_GAINS = np.zeros(0)  # where the truth is known nobody asks for them
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """How probable the different tokens on offer in each slot are."""
+    """How probable the different tokens on offer in each slot are, and what was seen of them."""
 
     probabilities: NDArray[np.float64]  # slots x offers, the best supported token first
     best: NDArray[np.int32]  # the most probable token of each slot
-    reading: Reading
+    ids: NDArray[np.int64]  # of the experts that were listened to
+    sheets: tuple[NDArray[Any], ...]  # the arrays of `Sheets`
+    lessons: int  # before this
 
     @property
     def offers(self) -> NDArray[np.int32]:
         """The tokens, slots x offers; -1 behind them."""
-        return self.reading.sheets[0]
+        return self.sheets[0]
 
     def probability_of(self, tokens: NDArray[np.int32]) -> NDArray[np.float64]:
         """The probability of one token in each slot; 0 if nobody offers it."""
@@ -97,19 +90,18 @@ class Scorer:
     def score(self, network: SlotNetwork, labels: Mapping[str, str]) -> Scored:
         """How probable each offer of each slot is."""
         spelling, ids = spelled(network.vocabulary), self._listened_to()
-        hashes, *sheets, probabilities, best = read_and_score(
+        *sheets, probabilities, best = read_and_score(
             (slot_tokens(network), network.confidences, ids),
             (spelling.points, spelling.starts),
             label_numbers(labels),
             _heard(network),
             self._confidence.view,
-            tuple(self._language.view),
+            self._language.view,
             CLASSES,
-            tuple(self._weights),
+            self._weights,
             self._shares,
         )
-        letters = Letters(spelling.points, spelling.starts, hashes)
-        return Scored(probabilities, best, Reading(ids, letters, tuple(sheets), self._lessons))
+        return Scored(probabilities, best, ids, tuple(sheets), self._lessons)
 
     def learn_truth(
         self,
@@ -119,11 +111,8 @@ class Scorer:
         scored: Scored | None = None,
     ) -> None:
         """Take in the true token of every slot. `scored`, if still there, saves looking at the slots again."""
-        unknown = np.full(network.slot_count, np.nan)
-        reading = self._learn(network, labels, target.tokens, target.tokens, unknown, target.tokens, scored)
-        known = len(target.vocabulary) == len(network.vocabulary)
-        letters = reading.letters if known else letters_of(target.vocabulary)
-        self._language.read(letters, target.tokens)
+        self._learn(network, labels, target.tokens, target.tokens, _NO_GAINS, target.tokens, scored)
+        self._language.read(spelled(target.vocabulary), target.tokens)
 
     def learn_shown(
         self,
@@ -138,7 +127,8 @@ class Scorer:
         right = gains >= LIKELY
         # A shown token that was surely right is the truth of its slot.
         known = np.where(right, shown, truth)
-        letters = self._learn(network, labels, truth, shown, gains, known, scored).letters
+        self._learn(network, labels, truth, shown, gains, known, scored)
+        letters = spelled(network.vocabulary)
         borders = np.flatnonzero(np.diff(right.astype(np.int8), prepend=0, append=0))
         for first, last in zip(borders[::2], borders[1::2], strict=True):
             self._language.read(letters, shown[first:last])
@@ -147,9 +137,13 @@ class Scorer:
         self, network: SlotNetwork, labels: Mapping[str, str], slots: Iterable[int], most: int
     ) -> tuple[ExplainedSlot, ...]:
         """What speaks for each offer of these slots: so many reasons of an offer at most, the strongest."""
-        page, language = self._page(network, labels, letters_of(network.vocabulary)), self._language.view
-        hashes = label_hashes(labels)
-        return explain_slots(page, language, self._weights, self._shares, network, hashes, slots, most)
+        page = self._page(network, labels, letters_of(network.vocabulary))
+        language, weights, hashes = (
+            Language(*self._language.view),
+            Weights(*self._weights),
+            label_hashes(labels),
+        )
+        return explain_slots(page, language, weights, self._shares, network, hashes, slots, most)
 
     def right_probabilities(self, scored: Scored, tokens: NDArray[np.int32]) -> NDArray[np.float64]:
         """How probably one token of each slot is right; where all agree, as often as that was right before."""
@@ -187,11 +181,10 @@ class Scorer:
         self._useful = None
 
     @property
-    def _weights(self) -> Weights:
+    def _weights(self) -> tuple[NDArray[Any], ...]:
+        """The fields of `Weights`, as a plain tuple."""
         table = self._features
-        return Weights(
-            table.keys, table.columns["weights"], table.columns["squares"], table.used, self._rates
-        )
+        return table.keys, table.columns["weights"], table.columns["squares"], table.used, self._rates
 
     def _listened_to(self) -> NDArray[np.int64]:
         if self._useful is None:
@@ -225,17 +218,16 @@ class Scorer:
         gains: NDArray[np.float64],
         known: NDArray[np.int32],
         scored: Scored | None,
-    ) -> Reading:
-        if scored is None or scored.reading.lessons != self._lessons:
+    ) -> None:
+        if scored is None or scored.lessons != self._lessons:
             scored = self.score(network, labels)
-        reading = scored.reading
         self._lessons += 1
         self._useful = None
         self._features.make_room(FEATURES_OF_AN_OFFER * scored.offers.size)
         take_in(
-            (slot_tokens(network), network.confidences, reading.ids),
-            reading.sheets,
-            tuple(self._weights),
+            (slot_tokens(network), network.confidences, scored.ids),
+            scored.sheets,
+            self._weights,
             self._shares,
             (truth, shown, gains, known),
             self._confidence.view,
@@ -243,7 +235,6 @@ class Scorer:
             self._standing.view,
             self._agreed,
         )
-        return reading
 
 
 def _heard(network: SlotNetwork) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:

@@ -141,15 +141,16 @@ class TiedLearner:
 
     def choose(self, round_number: int, view: SlotView) -> TiedChoice:
         """Draw an expert for each slot, or take the most trusted token."""
-        slots, rate, best = len(view.tokens), self._rate, self._decide == "best"
+        (slots, experts), rate, best = view.tokens.shape, self._rate, self._decide == "best"
         draws = _NO_DRAWS if best else uniforms(self._seed, round_number, slots)
-        probabilities, masses, shown, chances = play(
-            self._contexts, rate, view.tokens, view.engines, view.labels, draws, best
-        )
+        probabilities, masses = np.empty((slots, experts)), np.empty((slots, LEVELS, experts), np.float32)
+        shown, chances = np.empty(slots, np.int32), np.empty(slots)
+        played = probabilities, masses, shown, chances
+        play(self._contexts, rate, view.tokens, view.engines, view.labels, draws, best, played)
         log_probability = 0.0 if best else float(np.log(probabilities[np.arange(slots), shown]).sum())
-        # What is certain to be shown is divided by 1, whatever its weight.
-        divisors = np.ones(slots) if best else chances
-        memory = TiedMemory(probabilities, shown, divisors, masses, rate)
+        if best:  # what is certain to be shown is divided by 1, whatever its weight
+            chances.fill(1.0)
+        memory = TiedMemory(probabilities, shown, chances, masses, rate)
         return TiedChoice(shown, probabilities, log_probability, memory)
 
     def learn(self, memory: TiedMemory, view: SlotView, feedback: Feedback) -> None:
@@ -187,7 +188,7 @@ class TiedLearner:
         return [
             [
                 (context_name(key, level, int(seen.patterns[slot]), engines), share)
-                for key, level, share in context_weights(self._contexts, seen, self._rate, slot)
+                for key, level, share in context_weights(Contexts(*self._contexts), seen, self._rate, slot)
             ]
             for slot in slots
         ]
@@ -209,7 +210,7 @@ class TiedLearner:
             table.columns["names"][order, 0],
             table.columns["names"][order, 1],
             table.columns["visits"][order, 0].astype(np.int64),
-            trust(self._contexts, alone, self._rate)[0],
+            trust(Contexts(*self._contexts), alone, self._rate)[0],
         )
 
     def meta(self) -> dict[str, Any]:
@@ -225,9 +226,10 @@ class TiedLearner:
         self._taken, self._spread = (float.fromhex(number) for number in meta["sums"])
 
     @property
-    def _contexts(self) -> Contexts:
+    def _contexts(self) -> tuple[NDArray[Any], ...]:
+        """The fields of `Contexts`, as a plain tuple."""
         columns = self._table.columns
-        return Contexts(
+        return (
             self._table.keys,
             columns["visits"],
             columns["scores"],

@@ -22,7 +22,8 @@ def test_answers_and_gains_are_those_of_plain_loops(rows, seed):
     shown = draw.integers(0, 3, len(rows)).astype(np.int32)
     truth = draw.integers(0, 3, len(rows)).astype(np.int32)
 
-    texts, givers, chances, log_chance = answer(tokens, probabilities, shown, 3)
+    texts, givers, chances = np.empty_like(shown), np.empty(len(rows), dtype=np.int64), np.empty(len(rows))
+    log_chance = answer(tokens, probabilities, shown, 3, texts, givers, chances)
     for i, row in enumerate(rows):
         token = row[shown[i]]
         same = [j for j in range(4) if row[j] == token]
@@ -31,8 +32,10 @@ def test_answers_and_gains_are_those_of_plain_loops(rows, seed):
         assert chances[i] == pytest.approx(sum(probabilities[i, j] for j in same))
     assert log_chance == pytest.approx(sum(math.log(probabilities[i, j]) for i, j in enumerate(shown)))
 
-    gains, expert_gains, shown_gains = slot_gains(tokens, shown, truth)
+    gains, expert_gains, shown_gains = np.empty(tokens.shape), np.empty(4), np.empty(len(rows))
+    gained = slot_gains(tokens, shown, truth, gains, expert_gains, shown_gains)
     expected = [[float(token == true) for token in row] for row, true in zip(rows, truth, strict=True)]
     assert gains.tolist() == expected
     assert expert_gains.tolist() == [sum(row[j] for row in expected) for j in range(4)]
     assert shown_gains.tolist() == [row[j] for row, j in zip(expected, shown, strict=True)]
+    assert gained == sum(shown_gains)

@@ -1,12 +1,13 @@
 """Experts that said the same are one sequence, in the order of what was said."""
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from galloon.learners.kernels.slot_search import distinct_sequences
 
 
+@settings(deadline=None)
 @given(st.lists(st.lists(st.integers(1, 3), max_size=4).map(tuple), max_size=6))
 def test_distinct_sequences_are_those_of_sorting_a_set(said):
     ordered = sorted(set(said))

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from galloon.learners.alignment.target import AlignedTarget
 from galloon.learners.kernels.offer_features import (
+    Language,
     all_offers,
     describe_tokens,
     new_sheet,
@@ -74,7 +75,7 @@ def kernel_features(scorer, network, labels, slot):
     offers, support = np.zeros(room, dtype=np.int32), np.zeros(room, dtype=np.int64)
     count = all_offers(page, slot, offers, support)
     sheet = new_sheet(page)
-    language = scorer._language.view
+    language = Language(*scorer._language.view)
     traits, spelled = describe_tokens(page, language, CLASSES)
     slot_features(page, language, CLASSES, traits, spelled, slot, offers, support, count, sheet)
     found = [
@@ -223,7 +224,7 @@ def test_who_adds_nothing_is_left_out_and_comes_back(kind):
         network = network_of([(one, two, true if third_is_right else useless)])
         truth = true if third_is_right else (one, two)[rng.integers(2)]
         scorer.learn_truth(network, {}, target_of(network, [truth]))
-        return scorer.score(network, {}).reading.ids.tolist()
+        return scorer.score(network, {}).ids.tolist()
 
     assert teach(third_is_right=False) == [0, 1, 2]
     for _ in range(200):
