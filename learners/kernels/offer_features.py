@@ -103,11 +103,9 @@ class Language(NamedTuple):
 
 
 class Sheet(NamedTuple):
-    """Room for the features of one slot."""
+    """Room for the features of one slot: int64 rows of (template, a, b), their values, and where offers end."""
 
-    templates: Any
-    a: Any
-    b: Any
+    features: Any
     values: Any
     ends: Any
 
@@ -260,10 +258,17 @@ def offer_room(page):
 
 
 @njit(cache=True, nogil=True)
-def edit_distance(codes, a_start, a_end, b_start, b_end):
-    """Levenshtein distance of two stretches of characters."""
+def edit_distance(codes, a_start, a_end, b_start, b_end, row):
+    """Levenshtein distance of two stretches of characters; row: int64, room for one more than the second has."""
+    while a_start < a_end and b_start < b_end and codes[a_start] == codes[b_start]:
+        a_start += 1
+        b_start += 1
+    while a_start < a_end and b_start < b_end and codes[a_end - 1] == codes[b_end - 1]:
+        a_end -= 1
+        b_end -= 1
     width = b_end - b_start
-    row = np.arange(width + 1)
+    for j in range(width + 1):
+        row[j] = j
     for i in range(a_start, a_end):
         corner = row[0]
         row[0] += 1
@@ -277,11 +282,11 @@ def edit_distance(codes, a_start, a_end, b_start, b_end):
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _put(sheet, n, template, a, b, value):
-    sheet.templates[n] = template
-    sheet.a[n] = a
-    sheet.b[n] = b
-    sheet.values[n] = value
+def _put(features, values, n, template, a, b, value):
+    features[n, 0] = template
+    features[n, 1] = a
+    features[n, 2] = b
+    values[n] = value
     return n + 1
 
 
@@ -330,6 +335,8 @@ def _sequence_scores(page, language, slot, offers, count, scores):
 @njit(cache=True, nogil=True)
 def slot_features(page, language, classes, traits, spelled, slot, offers, support, count, sheet):
     """Fill the sheet with the features of the first `count` offers of this slot."""
+    features, values, ends = sheet
+    ids = page.ids
     experts = page.tokens.shape[1]
     row = page.tokens[slot]
     top = offers[0]
@@ -342,6 +349,10 @@ def slot_features(page, language, classes, traits, spelled, slot, offers, suppor
             best_spelled = max(best_spelled, spelled[offers[o]])
     distances = np.zeros((count, count), dtype=np.int64)
     if language.letter_order > 0:
+        longest = np.int64(0)
+        for o in range(count):
+            longest = max(longest, page.starts[offers[o] + 1] - page.starts[offers[o]])
+        room = np.empty(longest + 1, dtype=np.int64)
         for o in range(count):
             for p in range(o):
                 distances[o, p] = edit_distance(
@@ -350,52 +361,55 @@ def slot_features(page, language, classes, traits, spelled, slot, offers, suppor
                     page.starts[offers[o] + 1],
                     page.starts[offers[p]],
                     page.starts[offers[p] + 1],
+                    room,
                 )
                 distances[p, o] = distances[o, p]
 
     n = 0
-    sheet.ends[0] = 0
+    ends[0] = 0
     for o in range(count):
         token = offers[o]
         null = 1 if token == 0 else 0
         supporters = np.uint64(0)
         for j in range(experts):
             if row[j] == token:
-                supporters |= np.uint64(1) << np.uint64(page.ids[j])
+                supporters |= np.uint64(1) << np.uint64(ids[j])
         mask = np.int64(supporters)
-        n = _put(sheet, n, VOTES, 0, 0, support[o] / experts)
-        n = _put(sheet, n, SUPPORT, mask, null, 1.0)
+        n = _put(features, values, n, VOTES, 0, 0, support[o] / experts)
+        n = _put(features, values, n, SUPPORT, mask, null, 1.0)
         trust = 0.0
         for j in range(experts):
             agrees = 1 if row[j] == token else 0
-            n = _put(sheet, n, EXPERT, page.ids[j], 2 * agrees + null, 1.0)
+            n = _put(features, values, n, EXPERT, ids[j], 2 * agrees + null, 1.0)
             if agrees:
                 trust += page.trust[slot, j]
             if row[j] != 0:
                 bucket = np.int64(page.buckets[slot, j])
                 if agrees:
-                    n = _put(sheet, n, CONFIDENCE, page.ids[j], bucket, 1.0)
+                    n = _put(features, values, n, CONFIDENCE, ids[j], bucket, 1.0)
                 else:
-                    n = _put(sheet, n, RIVAL_CONFIDENCE, page.ids[j], 2 * bucket + null, 1.0)
-        n = _put(sheet, n, TRUST, 0, 0, trust)
-        n = _lattice_features(page, slot, token, null, sheet, n)
+                    n = _put(features, values, n, RIVAL_CONFIDENCE, ids[j], 2 * bucket + null, 1.0)
+        n = _put(features, values, n, TRUST, 0, 0, trust)
+        n = _lattice_features(page, slot, token, null, features, values, n)
         for label in page.labels:
             known = np.int64(label)
-            n = _put(sheet, n, LABEL_SUPPORT, mask, known + null, 1.0)
+            n = _put(features, values, n, LABEL_SUPPORT, mask, known + null, 1.0)
             for j in range(experts):
                 agrees = 1 if row[j] == token else 0
-                n = _put(sheet, n, LABEL_EXPERT, 4 * page.ids[j] + 2 * agrees + null, known, 1.0)
+                n = _put(features, values, n, LABEL_EXPERT, 4 * ids[j] + 2 * agrees + null, known, 1.0)
             if not null:
-                n = _put(sheet, n, LABEL_SHAPE, traits[token, SHAPE_OF], known, 1.0)
+                n = _put(features, values, n, LABEL_SHAPE, traits[token, SHAPE_OF], known, 1.0)
         behind = min(best_follow - follows[o], 12.0)
-        n = _put(sheet, n, SEQUENCE, null, 0, -behind / 2)
-        n = _put(sheet, n, SEQUENCE_LEVEL, np.int64(behind * 1.5) if behind > 0 else -1, null, 1.0)
+        n = _put(features, values, n, SEQUENCE, null, 0, -behind / 2)
+        n = _put(features, values, n, SEQUENCE_LEVEL, np.int64(behind * 1.5) if behind > 0 else -1, null, 1.0)
         if not null:
-            n = _token_features(sheet, n, traits, token, support[o])
+            n = _token_features(features, values, n, traits, token, support[o])
             if language.letter_order > 0:
-                n = _put(sheet, n, SPELLING, 0, 0, spelled[token])
-                n = _put(sheet, n, SPELLING_LEVEL, np.int64(-2 * spelled[token]), 0, 1.0)
-                n = _put(sheet, n, SPELLING_BEST, 1 if spelled[token] == best_spelled else 0, 0, 1.0)
+                n = _put(features, values, n, SPELLING, 0, 0, spelled[token])
+                n = _put(features, values, n, SPELLING_LEVEL, np.int64(-2 * spelled[token]), 0, 1.0)
+                n = _put(
+                    features, values, n, SPELLING_BEST, 1 if spelled[token] == best_spelled else 0, 0, 1.0
+                )
                 apart = 0.0
                 for p in range(count):
                     if offers[p] == 0:
@@ -404,18 +418,18 @@ def slot_features(page, language, classes, traits, spelled, slot, offers, suppor
                         longest = max(traits[token, LENGTH], traits[offers[p], LENGTH])
                         apart += support[p] * distances[o, p] / longest
                 apart /= experts
-                n = _put(sheet, n, NEARNESS, 0, 0, -2 * apart)
-                n = _put(sheet, n, NEARNESS_LEVEL, np.int64(apart * 8), 0, 1.0)
+                n = _put(features, values, n, NEARNESS, 0, 0, -2 * apart)
+                n = _put(features, values, n, NEARNESS_LEVEL, np.int64(apart * 8), 0, 1.0)
             if o > 0 and top != 0:
                 distance = distances[o, 0] if language.letter_order > 0 else 1
-                n = _put(sheet, n, DISTANCE, min(distance, 4), 0, 1.0)
+                n = _put(features, values, n, DISTANCE, min(distance, 4), 0, 1.0)
                 if distance == 1:
-                    n = _edit_features(page, classes, sheet, n, top, token)
-        sheet.ends[o + 1] = n
+                    n = _edit_features(page, classes, features, values, n, top, token)
+        ends[o + 1] = n
 
 
 @njit(cache=True, nogil=True)
-def _lattice_features(page, slot, token, null, sheet, n):
+def _lattice_features(page, slot, token, null, features, values, n):
     """How probable a token is by each lattice that says anything of this slot."""
     last = page.heard_starts[slot + 1]
     h = page.heard_starts[slot]
@@ -429,30 +443,30 @@ def _lattice_features(page, slot, token, null, sheet, n):
             h += 1
         value = np.log(max(posterior, LEAST_POSTERIOR)) / 2
         together += value
-        n = _put(sheet, n, LATTICE, expert, null, value)
+        n = _put(features, values, n, LATTICE, expert, null, value)
     if page.heard_starts[slot] < last:
-        n = _put(sheet, n, LATTICES, null, 0, together)
+        n = _put(features, values, n, LATTICES, null, 0, together)
     return n
 
 
 @njit(cache=True, nogil=True)
-def _token_features(sheet, n, traits, token, supporters):
+def _token_features(features, values, n, traits, token, supporters):
     seen = traits[token, SEEN_OF]
-    n = _put(sheet, n, SEEN, seen, 0, 1.0)
-    n = _put(sheet, n, SEEN_LENGTH, 1 if seen > 0 else 0, min(traits[token, LENGTH], 8), 1.0)
-    n = _put(sheet, n, SEEN_CORE, traits[token, CORE_OF], traits[token, WHOLE_CORE], 1.0)
-    n = _put(sheet, n, SEEN_SUPPORT, seen, supporters, 1.0)
-    n = _put(sheet, n, SHAPE, traits[token, SHAPE_OF], 0, 1.0)
-    n = _put(sheet, n, MAKEUP, traits[token, MAKEUP_OF], 0, 1.0)
-    n = _put(sheet, n, ODD, traits[token, ODD_OF], 0, 1.0)
-    n = _put(sheet, n, LAST, traits[token, LAST_OF], 0, 1.0)
+    n = _put(features, values, n, SEEN, seen, 0, 1.0)
+    n = _put(features, values, n, SEEN_LENGTH, 1 if seen > 0 else 0, min(traits[token, LENGTH], 8), 1.0)
+    n = _put(features, values, n, SEEN_CORE, traits[token, CORE_OF], traits[token, WHOLE_CORE], 1.0)
+    n = _put(features, values, n, SEEN_SUPPORT, seen, supporters, 1.0)
+    n = _put(features, values, n, SHAPE, traits[token, SHAPE_OF], 0, 1.0)
+    n = _put(features, values, n, MAKEUP, traits[token, MAKEUP_OF], 0, 1.0)
+    n = _put(features, values, n, ODD, traits[token, ODD_OF], 0, 1.0)
+    n = _put(features, values, n, LAST, traits[token, LAST_OF], 0, 1.0)
     if traits[token, IDENTITY] != 0:
-        n = _put(sheet, n, SHORT, traits[token, IDENTITY], 0, 1.0)
+        n = _put(features, values, n, SHORT, traits[token, IDENTITY], 0, 1.0)
     return n
 
 
 @njit(cache=True, nogil=True)
-def _edit_features(page, classes, sheet, n, there, here):
+def _edit_features(page, classes, features, values, n, there, here):
     """The one edit that leads from one token to the other."""
     a, b = page.starts[there], page.starts[here]
     a_length, b_length = page.starts[there + 1] - a, page.starts[here + 1] - b
@@ -463,9 +477,9 @@ def _edit_features(page, classes, sheet, n, there, here):
     now = np.int64(page.codes[b + at]) if b_length >= a_length else np.int64(0)
     was_class = _class_of(was, classes) if a_length >= b_length else np.int64(0)
     now_class = _class_of(now, classes) if b_length >= a_length else np.int64(0)
-    n = _put(sheet, n, EDIT, was, now, 1.0)
+    n = _put(features, values, n, EDIT, was, now, 1.0)
     edges = (2 if at == 0 else 0) + (1 if at >= a_length - 1 else 0)
-    return _put(sheet, n, EDIT_CLASS, 16 * was_class + now_class, edges, 1.0)
+    return _put(features, values, n, EDIT_CLASS, 16 * was_class + now_class, edges, 1.0)
 
 
 @njit(cache=True, nogil=True)
@@ -474,10 +488,8 @@ def new_sheet(page):
     experts, labels, offers = page.tokens.shape[1], page.labels.shape[0], offer_room(page)
     size = offers * (FIXED_FEATURES + 4 * experts + labels * (2 + experts))
     return Sheet(
-        np.zeros(size, dtype=np.int64),
-        np.zeros(size, dtype=np.int64),
-        np.zeros(size, dtype=np.int64),
-        np.zeros(size),
+        np.empty((size, 3), dtype=np.int64),
+        np.empty(size),
         np.zeros(offers + 1, dtype=np.int64),
     )
 

@@ -27,13 +27,24 @@ def note(ring, seen, borders, numbers):
             ring[j, seen[j] % RING] = numbers[i, j]
             seen[j] += 1
             if seen[j] % max(REFRESH, min(seen[j], RING) // 8) == 0:
-                held = ring[j, : min(seen[j], RING)].copy()
-                low = 0
-                for b in range(1, BUCKETS):
-                    place = b * held.shape[0] // BUCKETS
-                    _select(held, low, held.shape[0] - 1, place)
-                    borders[j, b - 1] = held[place]
-                    low = place + 1
+                _find_borders(ring[j, : min(seen[j], RING)].copy(), borders[j])
+
+
+@njit(cache=True, nogil=True)
+def _find_borders(numbers, borders):
+    """The border in the middle first, then those in the middle of what lies on either side."""
+    count = numbers.shape[0]
+    half = 1
+    while 2 * half < BUCKETS:
+        half *= 2
+    while half > 0:
+        for b in range(half, BUCKETS, 2 * half):
+            low = (b - half) * count // BUCKETS + 1 if b > half else 0
+            high = (b + half) * count // BUCKETS - 1 if b + half < BUCKETS else count - 1
+            place = b * count // BUCKETS
+            _select(numbers, low, high, place)
+            borders[b - 1] = numbers[place]
+        half //= 2
 
 
 @njit(cache=True, nogil=True)

@@ -109,6 +109,7 @@ def describe_slots(page, language, classes):
     ends = np.zeros((slots, room + 1), dtype=np.int64)
     support = np.zeros(room, dtype=np.int64)
     sheet = new_sheet(page)
+    features, slot_values, _ = sheet
     keys, values = np.empty(_FIRST_FEATURES, dtype=np.uint32), np.empty(_FIRST_FEATURES)
     held = 0
     traits, spelled = describe_tokens(page, language, classes)
@@ -128,10 +129,10 @@ def describe_slots(page, language, classes):
         for o in range(count + 1):
             ends[slot, o] = held + sheet.ends[o]
         for n in range(total):
-            votes = sheet.templates[n] == VOTES
-            key = feature_key(sheet.templates[n], sheet.a[n], sheet.b[n])
-            keys[held + n] = _VOTES_KEY if votes else key
-            values[held + n] = sheet.values[n]
+            template = features[n, 0]
+            key = feature_key(template, features[n, 1], features[n, 2])
+            keys[held + n] = _VOTES_KEY if template == VOTES else key
+            values[held + n] = slot_values[n]
         held += total
     return Sheets(offers, counts, ends, keys, values)
 
@@ -140,22 +141,25 @@ def describe_slots(page, language, classes):
 def _score(table, sheets, slot, rows, chances):
     """The row of each feature of a slot (-1: none yet), and each column's probability of each offer."""
     columns = table.rates.shape[0]
+    table_keys, weights = table.keys, table.weights
+    keys, values, ends = sheets.keys, sheets.values, sheets.ends
     count = sheets.counts[slot]
-    start = sheets.ends[slot, 0]
+    start = ends[slot, 0]
     for o in range(count):
-        chances[o, :] = 0.0
-        for n in range(sheets.ends[slot, o], sheets.ends[slot, o + 1]):
-            key, value = sheets.keys[n], sheets.values[n]
+        for k in range(columns):
+            chances[o, k] = 0.0
+        for n in range(ends[slot, o], ends[slot, o + 1]):
+            key, value = keys[n], values[n]
             if key == _VOTES_KEY:
                 rows[n - start] = -1
                 for k in range(columns):
                     chances[o, k] += VOTE_WEIGHT * value
                 continue
-            row = find(table.keys, np.uint64(key))
+            row = find(table_keys, np.uint64(key))
             rows[n - start] = row
             if row >= 0:
                 for k in range(columns):
-                    chances[o, k] += table.weights[row, k] * value
+                    chances[o, k] += weights[row, k] * value
     for k in range(columns):
         _softmax(chances, count, k)
 
@@ -279,32 +283,37 @@ def _step(table, sheets, slot, rows, slopes, gathering):
                     table.squares[row, k] = 0.0
             rows[n] = row
     gathered = 0  # different rows so far, found again through their hashes
-    size = gathering.heads.shape[0]
-    gathering.heads[:] = -1
+    different, sums, heads = gathering
+    weights, squares, rates = table.weights, table.squares, table.rates
+    ends, values = sheets.ends, sheets.values
+    size = _power_above(2 * (end - start))
+    heads[:size] = -1
     for o in range(count):
-        for n in range(sheets.ends[slot, o], sheets.ends[slot, o + 1]):
+        for n in range(ends[slot, o], ends[slot, o + 1]):
             row = rows[n - start]
             if row < 0:
                 continue
             head = row & (size - 1)
-            while gathering.heads[head] >= 0 and gathering.rows[gathering.heads[head]] != row:
+            while heads[head] >= 0 and different[heads[head]] != row:
                 head = (head + 1) & (size - 1)
-            place = gathering.heads[head]
+            place = heads[head]
             if place < 0:
                 place = gathered
-                gathering.heads[head] = place
-                gathering.rows[place] = row
-                gathering.sums[place, :] = 0.0
+                heads[head] = place
+                different[place] = row
+                for k in range(columns):
+                    sums[place, k] = 0.0
                 gathered += 1
+            value = values[n]
             for k in range(columns):
-                gathering.sums[place, k] += slopes[o, k] * sheets.values[n]
+                sums[place, k] += slopes[o, k] * value
     for place in range(gathered):
-        row = gathering.rows[place]
+        row = different[place]
         for k in range(columns):
-            slope = gathering.sums[place, k]
+            slope = sums[place, k]
             if slope != 0.0:
-                table.squares[row, k] += slope * slope
-                table.weights[row, k] -= table.rates[k] * slope / np.sqrt(table.squares[row, k] + _TINY)
+                squares[row, k] += slope * slope
+                weights[row, k] -= rates[k] * slope / np.sqrt(squares[row, k] + _TINY)
 
 
 @njit(cache=True, nogil=True)

@@ -15,8 +15,8 @@ def align_words(said, letters, alphabet_size, limits):
     said: numbers and expert_starts (see `distinct_sequences`), confidences (see `fill_slots`), times and given
     (see `common_times`; no rows at all where nobody has times). letters: codes and starts of the vocabulary.
     limits: int64, gap, like and unlike cost, time_cost, exact_steps, passes, band, effort, anchors_needed,
-    likeness_percent, glued_words. Returns tokens and confidences, slots x experts; the pieces of tokens that are to
-    be cut; and the effort needed: if that is more than allowed nothing was aligned.
+    likeness_percent, glued_words. Returns tokens and confidences, slots x experts; the pieces of tokens to be cut;
+    and the effort needed: if that is more than allowed nothing was aligned.
     """
     numbers, expert_starts, confidences, times, given = said
     codes, letter_starts = letters

@@ -84,7 +84,7 @@ def _explain_offer(
 ) -> ExplainedOffer:
     found = []
     for n in range(int(sheet.ends[which]), int(sheet.ends[which + 1])):
-        template, a, b = int(sheet.templates[n]), int(sheet.a[n]), int(sheet.b[n])
+        template, a, b = sheet.features[n].tolist()
         if template == VOTES:
             weight = VOTE_WEIGHT
         else:

@@ -80,7 +80,7 @@ def kernel_features(scorer, network, labels, slot):
     slot_features(page, language, CLASSES, traits, spelled, slot, offers, support, count, sheet)
     found = [
         [
-            (int(sheet.templates[n]), int(sheet.a[n]), int(sheet.b[n]), float(sheet.values[n]))
+            (*sheet.features[n].tolist(), float(sheet.values[n]))
             for n in range(sheet.ends[o], sheet.ends[o + 1])
         ]
         for o in range(count)
