@@ -65,8 +65,11 @@ def read_outputs(outputs: Sequence[ExpertOutput], unit: Unit, normalizer: Normal
 
 def _whole_words(outputs: Sequence[ExpertOutput], normalizer: Normalizer) -> list[str] | None:
     """The tokens of all experts in a row, if each of their words is one; by far the most frequent case."""
-    parts = list(map(normalizer.split_word, [word.text for output in outputs for word in output.words]))
-    return [part[0] for part in parts] if set(map(len, parts)) <= {1} else None
+    texts = [word.text for output in outputs for word in output.words]
+    try:
+        return [token for (token,) in map(normalizer.split_word, texts)]
+    except ValueError:  # not one part
+        return None
 
 
 def tokens_of(words: Sequence[Word], unit: Unit, normalizer: Normalizer) -> TokenSequence:

@@ -5,6 +5,8 @@ from numpy.typing import NDArray
 
 from galloon.learners.utterance import NULL, SlotNetwork
 
+_INT32 = np.dtype(np.int32)
+
 
 def renumbered(
     experts: tuple[str, ...],
@@ -22,7 +24,8 @@ def renumbered(
 
 def slot_tokens(network: SlotNetwork) -> NDArray[np.int32]:
     """The network's tokens in the type and layout that the kernels were compiled for, whoever made them."""
-    tokens, flags = network.tokens, network.tokens.flags
-    if tokens.dtype == np.int32 and flags.c_contiguous and flags.writeable:
-        return tokens
-    return np.require(tokens, np.int32, ["C", "W"])
+    tokens = network.tokens
+    # Looked at several times in a round, and nearly always as it should be.
+    return (
+        tokens if tokens.dtype == _INT32 and tokens.flags.carray else np.require(tokens, np.int32, ["C", "W"])
+    )
