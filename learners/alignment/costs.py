@@ -3,8 +3,6 @@
 Words by the likeness of their characters; characters are the same or not, and blanks keep to themselves.
 """
 
-from functools import lru_cache
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -41,16 +39,10 @@ def costs_across(
             letters.starts,
             letters.alphabet_size,
             settings.gap_cost,
-            unlike_bounds(settings),
+            settings.unlike_bounds,
             len(vocabulary),
         )
     )
-
-
-@lru_cache(maxsize=16)
-def unlike_bounds(settings: AlignmentSettings) -> NDArray[np.int64]:
-    """The least and the greatest cost of two different tokens."""
-    return np.array([settings.like_cost, settings.unlike_cost], dtype=np.int64)
 
 
 def _of_characters(

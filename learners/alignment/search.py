@@ -4,8 +4,6 @@
 that need it, and lays the words out. Both keep within the effort and the number of slots that the settings allow.
 """
 
-from functools import lru_cache
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,7 +14,6 @@ from galloon.learners.kernels.slot_search import find_slots
 from galloon.learners.kernels.word_slots import align_words
 
 UNTIMED = np.empty((0, 2))  # for tokens of which nobody knows when they were said
-ANCHORS_NEEDED = 3  # words that two engines share, before a line is put through their times
 
 
 def search_slots(
@@ -49,28 +46,10 @@ def search_word_slots(
     times, and how they are given, as `align_words` takes them.
     """
     tokens, confidences, pieces, needed = align_words(
-        said, (letters.codes, letters.starts), letters.alphabet_size, _limits(settings)
+        said, (letters.codes, letters.starts), letters.alphabet_size, settings.limits
     )
     _check(len(tokens), needed, settings)
     return tokens, confidences, pieces
-
-
-@lru_cache(maxsize=16)
-def _limits(settings: AlignmentSettings) -> NDArray[np.int64]:
-    numbers = (
-        settings.gap_cost,
-        settings.like_cost,
-        settings.unlike_cost,
-        settings.time_cost,
-        settings.exact_steps,
-        settings.refinement_passes,
-        settings.band,
-        settings.effort,
-        ANCHORS_NEEDED,
-        settings.likeness_percent,
-        settings.glued_words,
-    )
-    return np.array(numbers, dtype=np.int64)
 
 
 def _check(slots: int, needed: float, settings: AlignmentSettings) -> None:

@@ -5,12 +5,16 @@ error rates of the votes and the oracle hardly move over wide ranges around each
 substitution 0 to 600).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from galloon.learners.errors import InvalidInput
 
 Unit = Literal["word", "char"]
+ANCHORS_NEEDED = 3  # words that two engines share, before a line is put through their times
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +63,8 @@ class AlignmentSettings:
     slot_limit: int = 4096
     expert_limit: int = 64
     vocabulary_limit: int = 2048  # different tokens of one utterance: costs are a table of all pairs
+    # Some of the above as `learners.kernels.word_slots` takes them, made once.
+    limits: NDArray[np.int64] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not 0 <= self.like_cost <= self.unlike_cost <= 2 * self.gap_cost:
@@ -66,6 +72,25 @@ class AlignmentSettings:
                 "alignment costs must keep 0 <= like_cost <= unlike_cost <= 2 gap_cost, else no two "
                 f"different tokens ever share a slot: {self.like_cost}, {self.unlike_cost}, {self.gap_cost}"
             )
+        limits = (
+            self.gap_cost,
+            self.like_cost,
+            self.unlike_cost,
+            self.time_cost,
+            self.exact_steps,
+            self.refinement_passes,
+            self.band,
+            self.effort,
+            ANCHORS_NEEDED,
+            self.likeness_percent,
+            self.glued_words,
+        )
+        object.__setattr__(self, "limits", np.array(limits, dtype=np.int64))
+
+    @property
+    def unlike_bounds(self) -> NDArray[np.int64]:
+        """The least and the greatest cost of two different tokens."""
+        return self.limits[1:3]
 
 
 DEFAULT_SETTINGS = AlignmentSettings()

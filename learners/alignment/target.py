@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from galloon.learners.alignment.costs import costs_across, unlike_bounds
+from galloon.learners.alignment.costs import costs_across
 from galloon.learners.alignment.sequences import BLANK
 from galloon.learners.alignment.settings import DEFAULT_SETTINGS, AlignmentSettings, Unit
 from galloon.learners.alignment.spelling import spelled
@@ -69,7 +69,7 @@ def align_target(
             letters.starts,
             letters.alphabet_size,
             settings.gap_cost,
-            unlike_bounds(settings),
+            settings.unlike_bounds,
         )
         return AlignedTarget(tokens, vocabulary, int(unplaced), int(errors), len(true_tokens))
     costs = costs_across(network.vocabulary, tuple(true_tokens), unit, settings)
