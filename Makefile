@@ -9,20 +9,26 @@ ARGS ?=
 help: ## List the targets.
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-7s %s\n", $$1, $$2}'
 
-# Locked versions first, then the project itself, then the compiled kernels into their cache.
+# Locked versions first, then the project itself.
 $(VENV)/.ready: pyproject.toml requirements-dev.lock
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+# Then the compiled kernels into their cache; all anew when one changes, because the cache of a kernel knows its own
+# file alone, not those of the kernels that it calls.
+$(VENV)/.kernels: $(VENV)/.ready $(wildcard learners/kernels/*.py)
+	@rm -f learners/kernels/__pycache__/*.nb?
 	$(BIN)/python -m galloon.learners.kernels
 	@touch $@
 
-setup: $(VENV)/.ready ## Make the environment in .venv.
+setup: $(VENV)/.kernels ## Make the environment in .venv.
 
-run: $(VENV)/.ready ## Start the daemon, play the bundled sample, show the table, serve (ARGS=--once to end).
+run: $(VENV)/.kernels ## Start the daemon, play the bundled sample, show the table, serve (ARGS=--once to end).
 	@$(BIN)/galloon demo $(ARGS)
 
-test: $(VENV)/.ready ## Run all tests (ARGS="-k name" for some).
+test: $(VENV)/.kernels ## Run all tests (ARGS="-k name" for some).
 	$(BIN)/python -m pytest -n auto $(ARGS)
 
 check: $(VENV)/.ready ## Linters, strict types, import rules.
@@ -35,13 +41,13 @@ fix: $(VENV)/.ready ## Let the linter and the formatter repair what they can.
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/.ready ## Print the figures, each a ratio taken in one run (ARGS=--json for programs).
+bench: $(VENV)/.kernels ## Print the figures, each a ratio taken in one run (ARGS=--json for programs).
 	@$(BIN)/python -m bench $(ARGS)
 
-fault: $(VENV)/.ready ## Kills, power losses, rotten bytes, abuse and sabotage; about 15 minutes.
+fault: $(VENV)/.kernels ## Kills, power losses, rotten bytes, abuse and sabotage; about 15 minutes.
 	$(BIN)/python -m tests.fault $(ARGS)
 
-soak: $(VENV)/.ready ## Hours of work with a random fault every 30 s (ARGS="--hours 1").
+soak: $(VENV)/.kernels ## Hours of work with a random fault every 30 s (ARGS="--hours 1").
 	$(BIN)/python -m tests.fault.soak $(ARGS)
 
 sbom: $(VENV)/.ready ## The bill of materials of what is deployed, as CycloneDX JSON on standard output.
