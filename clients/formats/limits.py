@@ -18,7 +18,7 @@ class ReadLimits:
     line_bytes: int = 4 * MEBI  # of one line of an utterance file
     json_bytes: int = 32 * MEBI  # of a JSON document; parsed, it may take twenty times as much
     xml_depth: int = 64  # open elements at once
-    xml_elements: int = 500_000  # empty ones take four bytes, and unpack from hardly any
+    xml_elements: int = 300_000  # empty ones take four bytes, and unpack from hardly any
     attributes: int = 256  # of one XML element, or kinds of field in a lattice
     json_depth: int = 32  # open objects and arrays at once
     json_values: int = 1_000_000  # objects, arrays and what stands in them; of an utterance file, in one line
@@ -27,7 +27,7 @@ class ReadLimits:
     word_characters: int = 4_096  # of one word
     nbest: int = 10_000  # alternatives of one line
     lattice_states: int = 250_000
-    lattice_arcs: int = 1_000_000
+    lattice_arcs: int = 500_000
     notes: int = 100  # kinds of remark that a reader keeps; further ones are counted only
 
     def __post_init__(self) -> None:
