@@ -1,4 +1,5 @@
-"""What must happen now and then: snapshots by count and by age, expiry by age, counting of error rates.
+"""What must happen now and then: snapshots by count and by age, expiry by age, counting of error rates, giving
+memory back.
 
 One learner at a time, so that housekeeping never takes more than its share. A snapshot that fails is logged and
 tried again; nothing is lost by it, the journal is still there.
@@ -6,9 +7,11 @@ tried again; nothing is lost by it, the journal is still there.
 
 import asyncio
 from collections.abc import Callable
+from itertools import count
 
 import structlog
 
+from galloon.daemon.allocator import give_back
 from galloon.daemon.config import Store
 from galloon.daemon.errors import DaemonError
 from galloon.daemon.learner_host import LearnerHost
@@ -19,6 +22,7 @@ log = structlog.get_logger()
 TICK_S = 0.5
 # Rounds whose errors are counted in one tick, so that it stays below a few percent of a core.
 COUNTED_ROUNDS = 25
+GIVE_BACK_TICKS = 20  # ten seconds; it takes a millisecond or two
 
 
 class Housekeeping:
@@ -30,13 +34,15 @@ class Housekeeping:
         self._registry, self._config, self._metrics, self._clock = registry, config, metrics, clock
 
     async def run(self) -> None:
-        while True:
+        for tick in count(1):
             await asyncio.sleep(TICK_S)
             hosts = self._registry.hosts()
             for host in hosts:
                 await self._look_after(host)
                 await asyncio.sleep(0)  # a thousand of them would hold up the streams
             await asyncio.to_thread(self._count_errors, hosts)
+            if tick % GIVE_BACK_TICKS == 0:
+                await asyncio.to_thread(give_back)
 
     async def snapshot_all(self) -> None:
         """Snapshots of everything that changed, so that the next start has nothing to replay."""
