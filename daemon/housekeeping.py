@@ -6,6 +6,7 @@ tried again; nothing is lost by it, the journal is still there.
 """
 
 import asyncio
+import gc
 from collections.abc import Callable
 from itertools import count
 
@@ -22,7 +23,7 @@ log = structlog.get_logger()
 TICK_S = 0.5
 # Rounds whose errors are counted in one tick, so that it stays below a few percent of a core.
 COUNTED_ROUNDS = 25
-GIVE_BACK_TICKS = 20  # ten seconds; it takes a millisecond or two
+GIVE_BACK_TICKS = 20  # ten seconds; it takes some milliseconds
 
 
 class Housekeeping:
@@ -42,6 +43,7 @@ class Housekeeping:
                 await asyncio.sleep(0)  # a thousand of them would hold up the streams
             await asyncio.to_thread(self._count_errors, hosts)
             if tick % GIVE_BACK_TICKS == 0:
+                gc.collect()  # streams that were cut off leave cycles, and the collector's own turn comes late
                 await asyncio.to_thread(give_back)
 
     async def snapshot_all(self) -> None:
