@@ -93,7 +93,7 @@ class Lane:
                 self._pool.submit(self._in_thread, self._waiting.popleft())
                 return
             pieces = self._next_pieces()
-            for piece, (result, error) in zip(pieces, self._outcomes(pieces), strict=True):
+            for piece, (result, error) in zip(pieces, self._do(pieces), strict=True):
                 piece.done(result, error)
         self._busy = False
 
@@ -113,7 +113,8 @@ class Lane:
                 pieces.append(waiting.popleft())
         return pieces
 
-    def _outcomes(self, pieces: list[Piece]) -> list[Outcome]:
+    def _do(self, pieces: list[Piece]) -> list[Outcome]:
+        """Light work, timed now and then."""
         self._unmeasured += len(pieces)
         if self._unmeasured < MEASURED_EVERY:
             return _outcomes(pieces)

@@ -1,11 +1,19 @@
 """Several byte strings in one: each with its length before it. For memories that a host stores unseen."""
 
+from collections.abc import Iterable
+from json.encoder import encode_basestring_ascii
+
 from galloon.learners.errors import DamagedState
 
 
 def join(parts: list[bytes]) -> bytes:
     """One byte string that `split` takes apart again."""
     return b"".join([piece for part in parts for piece in (len(part).to_bytes(4, "little"), part)])
+
+
+def texts_as_json(texts: Iterable[str]) -> str:
+    """What `json.dumps` says of a list of texts, by the function that it calls after much else."""
+    return f"[{', '.join(map(encode_basestring_ascii, texts))}]"
 
 
 def split(data: bytes) -> list[bytes]:

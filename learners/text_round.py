@@ -6,7 +6,6 @@ reaches compiled code.
 
 import json
 from dataclasses import dataclass
-from json.encoder import encode_basestring_ascii
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,9 +97,8 @@ class TextRound:
 
 
 def _words(vocabulary: tuple[str, ...], labels: dict[str, str]) -> bytes:
-    """A list of both as JSON; the vocabulary by the function that `json.dumps` would call after much else."""
-    texts = ", ".join(map(encode_basestring_ascii, vocabulary))
-    return f"[[{texts}], {json.dumps(labels) if labels else {}}]".encode()
+    """A list of both as JSON."""
+    return f"[{blobs.texts_as_json(vocabulary)}, {json.dumps(labels) if labels else {}}]".encode()
 
 
 def _packed(heard: Alternatives) -> list[bytes]:

@@ -8,7 +8,6 @@ slots; the last one is filled up with slots that gain nothing. One utterance, fo
 
 import json
 from dataclasses import dataclass, replace
-from json.encoder import encode_basestring_ascii
 
 import numpy as np
 
@@ -242,7 +241,7 @@ def _to_bytes(played: _Round) -> bytes:
     network = played.network
     return blobs.join(
         [
-            f"[{', '.join(map(encode_basestring_ascii, network.vocabulary))}]".encode(),  # JSON, at half the cost
+            blobs.texts_as_json(network.vocabulary).encode(),
             network.tokens.astype("<i4", copy=False).tobytes(),
             played.windows.to_bytes(),
         ]

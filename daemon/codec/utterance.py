@@ -29,9 +29,8 @@ LABELS = 16
 LABEL_BYTES = 256
 HYPOTHESES = 1000
 NAN = float("nan")
-SECRET = np.uint64(
-    randbits(64)
-)  # of this process: where tokens fall when they are numbered; not what number they get
+# Of this process: decides where tokens fall when they are numbered, not what number they get.
+SECRET = np.uint64(randbits(64))
 
 
 def fingerprint(message: Message) -> bytes:

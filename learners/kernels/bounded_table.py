@@ -74,6 +74,15 @@ def claim(keys, ranks, key):
 
 
 @njit(cache=True, nogil=True)
+def power_above(number):
+    """The least power of two that is greater: of twice as many keys, the size of a table that stays half empty."""
+    power = 1
+    while power <= number:
+        power *= 2
+    return power
+
+
+@njit(cache=True, nogil=True)
 def rehash(keys, ranks, larger_keys, larger_ranks):
     """Where each used row of a table goes in a larger, empty one (-1: unused); moves keys and ranks there.
 
@@ -96,6 +105,7 @@ def rehash(keys, ranks, larger_keys, larger_ranks):
 
 def warm_up() -> None:
     """Compile for the tables in use: counts of a language, weights of a scorer, weights of contexts."""
+    power_above(3)
     for dtype in (np.uint32, np.float32, np.float64):
         keys, ranks = np.zeros(STRETCH, dtype=np.uint32), np.zeros((STRETCH, 2), dtype=dtype)
         key = key_of(mix(np.uint64(1), np.uint64(2)))

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from galloon.learners.kernels.bounded_table import EVICTED, FREE, claim, find
+from galloon.learners.kernels.bounded_table import EVICTED, FREE, claim, find, power_above
 from galloon.learners.kernels.language import (
     END,
     START,
@@ -220,7 +220,7 @@ def learn_slots(sheets, table, shares, truth, shown, gains):
     gathering = Gathering(
         np.empty(most, dtype=np.int64),
         np.empty((most, columns)),
-        np.empty(_power_above(2 * most), dtype=np.int64),
+        np.empty(power_above(2 * most), dtype=np.int64),
     )
     chances = np.zeros((experts, columns))
     for slot in range(slots):
@@ -286,7 +286,7 @@ def _step(table, sheets, slot, rows, slopes, gathering):
     different, sums, heads = gathering
     weights, squares, rates = table.weights, table.squares, table.rates
     ends, values = sheets.ends, sheets.values
-    size = _power_above(2 * (end - start))
+    size = power_above(2 * (end - start))
     heads[:size] = -1
     for o in range(count):
         for n in range(ends[slot, o], ends[slot, o + 1]):
@@ -314,14 +314,6 @@ def _step(table, sheets, slot, rows, slopes, gathering):
             if slope != 0.0:
                 squares[row, k] += slope * slope
                 weights[row, k] -= rates[k] * slope / np.sqrt(squares[row, k] + _TINY)
-
-
-@njit(cache=True, nogil=True)
-def _power_above(number):
-    power = 1
-    while power <= number:
-        power *= 2
-    return power
 
 
 @njit(cache=True, nogil=True)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from galloon.learners.kernels.bounded_table import EVICTED, FOUND, FREE, claim, find, key_of, mix
+from galloon.learners.kernels.bounded_table import EVICTED, FOUND, FREE, claim, find, key_of, mix, power_above
 
 # Contexts from coarse to fine; LABELS is left out where there are none.
 EVERYTHING, AGREEMENT, NULLS, PREVIOUS, LABELS = range(5)
@@ -94,20 +94,11 @@ def slot_contexts(tokens, engines, labels):
             keys[i, LABELS] = key_of(known)
         before = nulls
     for level in range(LEVELS):
-        met = np.full(_room_for(slots), -1, dtype=np.int64)
+        met = np.full(power_above(2 * slots), -1, dtype=np.int64)
         for i in range(slots):
             if keys[i, level] != ASLEEP:
                 firsts[i, level] = _meet(met, keys[:, level], i) == i
     return Seen(keys, firsts, patterns)
-
-
-@njit(cache=True, nogil=True)
-def _room_for(count):
-    """A power of two: places for so many numbers to be met, half of them free at least."""
-    room = 2
-    while room < 2 * count:
-        room *= 2
-    return room
 
 
 @njit(cache=True, nogil=True)
@@ -204,7 +195,7 @@ def _regrets(table, rows, probabilities, losses):
     slots, levels = rows.shape
     experts = losses.shape[1]
     all_rows = rows.reshape(slots * levels)
-    met = np.full(_room_for(slots * levels), -1, dtype=np.int64)
+    met = np.full(power_above(2 * slots * levels), -1, dtype=np.int64)
     place_of = np.empty(slots * levels, dtype=np.int64)  # of a row, where it was met first
     different = np.empty(slots * levels, dtype=np.int64)
     firsts = np.empty(slots * levels, dtype=np.int64)

@@ -9,6 +9,8 @@ text of every token took longer than choosing among them. The bytes must be well
 import numpy as np
 from numba import njit
 
+from galloon.learners.kernels.bounded_table import power_above
+
 OFFERS, TOKEN, CONFIDENCES = 1, 2, 3  # numbers of fields
 VARINT, EIGHT_BYTES, SIZED, GROUP, GROUP_END = 0, 1, 2, 3, 4  # kinds of fields; the one left has four bytes
 UNEVEN = -1
@@ -75,9 +77,7 @@ def number_tokens(data, secret, tokens, spans):
     UNEVEN where an offer has another number of tokens than l; and whether there are any confidences.
     """
     slots = tokens.shape[0]
-    places = 64
-    while places < 2 * tokens.size:
-        places *= 2
+    places = power_above(2 * tokens.size)
     table = np.zeros(places, dtype=np.int32)
     count, expert, confident, at = 1, 0, False, 0
     while at < data.size:

@@ -20,6 +20,9 @@ def align_words(said, letters, alphabet_size, limits):
     """
     numbers, expert_starts, confidences, times, given = said
     codes, letter_starts = letters
+    gap, unlike, time_cost, anchors_needed = limits[0], limits[1:3], limits[3], limits[8]
+    exact_steps, passes, band, effort = limits[4], limits[5], limits[6], limits[7]
+    likeness_percent, glued_words = limits[9], limits[10]
     tokens, starts, weights, owners = distinct_sequences(numbers, expert_starts)
     needed = 0.0
     if weights.shape[0] < 2:
@@ -28,7 +31,7 @@ def align_words(said, letters, alphabet_size, limits):
             positions[slot, 0] = slot
     else:
         if times.shape[0] > 0:
-            times = common_times(tokens, starts, owners, times, expert_starts, given, limits[8])
+            times = common_times(tokens, starts, owners, times, expert_starts, given, anchors_needed)
         positions, needed = find_word_slots(
             tokens,
             starts,
@@ -36,19 +39,19 @@ def align_words(said, letters, alphabet_size, limits):
             codes,
             letter_starts,
             alphabet_size,
-            limits[0],
-            limits[1:3],
+            gap,
+            unlike,
             times,
-            limits[3],
-            limits[4],
-            limits[5],
-            limits[6],
-            limits[7],
+            time_cost,
+            exact_steps,
+            passes,
+            band,
+            effort,
         )
     offers, trust = fill_slots(positions, tokens, starts, owners, confidences, expert_starts)
     pieces = np.empty((0, 5), dtype=np.int64)
-    if limits[10] > 1 and _any_null(offers):
-        pieces = split_glued(offers, codes, letter_starts, limits[9], limits[10])
+    if glued_words > 1 and _any_null(offers):
+        pieces = split_glued(offers, codes, letter_starts, likeness_percent, glued_words)
     return offers, trust, pieces, needed
 
 
