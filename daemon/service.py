@@ -137,6 +137,7 @@ class Stream:
                 await self._context.abort(CODES[type(self._ending)][0], self._ending.message)
         finally:
             self._reader.cancel()
+            del self._reader  # its error remembers this stream: a cycle that only a collection would end
 
     def end(self, reason: Refused) -> None:
         """Take no more requests; end the stream once all answers are out."""

@@ -1,21 +1,25 @@
 """What an operator sees: drain, health, reflection, metrics, the command's exit statuses."""
 
 import asyncio
+import gc
 import json
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from random import Random
 
 import aiohttp
 import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
+from galloon.daemon.service import Stream
 from galloon.v1 import combine_pb2 as wire
 from galloon.v1 import learners_pb2
 from tests.daemon.serving import EXPERTS, feedback, serving, simple_spec, utterance
 from tests.daemon_process import Daemon
+from tests.fault.nuisances import never_reading
 from tests.system import needs
 
 PROTO = Path(__file__).parents[2] / "proto"
@@ -39,6 +43,20 @@ async def test_draining_answers_everything_then_ends_every_stream(tmp_path):
         with pytest.raises(grpc.RpcError) as refused:
             await daemon.stream().ask(wire.Open(learner="test"))
         assert refused.value.code() == grpc.StatusCode.UNAVAILABLE
+
+
+async def test_streams_that_are_cut_off_leave_nothing_to_the_collector(tmp_path):
+    """It looks at old objects so rarely that what a flood of such streams held would stay for minutes."""
+    async with serving(tmp_path) as daemon:
+        gc.collect()
+        gc.disable()
+        try:
+            await never_reading(daemon.app.address, Random(1), seconds=0.5)
+            async with asyncio.timeout(5):  # before housekeeping collects
+                while any(isinstance(each, Stream) for each in gc.get_objects()):  # noqa: ASYNC110
+                    await asyncio.sleep(0.01)
+        finally:
+            gc.enable()
 
 
 async def _until_turned_away(stream):
