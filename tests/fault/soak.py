@@ -1,9 +1,10 @@
 """`make soak`: hours of work with a random fault every half minute; does memory grow, do descriptors leak?
 
-In the first fifth of the time (the warm-up) faults may end the daemon: SIGKILL, SIGTERM, a sync that fails.
-After it one process must live through everything that is left: nuisances of clients, a full disk that heals,
-a slow one, a pause of the whole process. Memory and descriptors are measured on that process; in the end all
-is judged as by `make fault`.
+In the first tenth of the time faults may end the daemon: SIGKILL, SIGTERM, a sync that fails. From then on one
+process must live through everything that is left: nuisances of clients, a full disk that heals, a slow one, a
+pause of the whole process. In the second tenth these come in turn and ten times as often: each flood leaves free
+memory scattered between what stays, up to a point, and that point shall be behind us when measuring begins. In
+the end all is judged as by `make fault`.
 """
 
 import argparse
@@ -18,6 +19,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import cycle
 from pathlib import Path
 from random import Random
 
@@ -34,10 +36,12 @@ from tests.fault.nuisances import NUISANCES
 from tests.fault.verdict import judge
 from tests.fault.workload import POSTS, Log, keep_busy
 
-WARM_UP = 0.2  # of the time
+DEADLY, WARM_UP = 0.1, 0.2  # until then, of the time
+HASTE = 10
 PAUSE_S = 0.4  # of each stream between two rounds: an hour of it can be played again in minutes
 # Small, so that what grows up to a limit is at its limit when the warm-up is over.
 LIMITS = Limits(pending_rounds=128, remembered_rounds=512)
+SURVIVABLE = (*NUISANCES, "full_disk", "slow_disk", "pause")
 SETTINGS = ("store.snapshot_events=400", "limits.pending_rounds=128", "limits.remembered_rounds=512")
 
 
@@ -59,6 +63,7 @@ class Soak:
         self._switch = Switch(directory / "switch")
         disk = preloaded(compiled(directory), directory / "data", switch=self._switch.path)
         self.daemon = Daemon(directory, *SETTINGS, "log.level=error", environment=disk)
+        self._in_turn = cycle(SURVIVABLE)
         self.faults: Counter[str] = Counter()
         self._last = ""
         self.samples: list[Sample] = []
@@ -81,19 +86,21 @@ class Soak:
                 await self._suffer(name)
                 await asyncio.sleep(self._every_s)
             while (elapsed := time.monotonic() - start) < duration_s:
-                warm = elapsed > WARM_UP * duration_s
-                await self._fault(deadly=not warm)
-                end = min(start + duration_s, time.monotonic() + self._every_s)
+                name, pause_s = self._next_fault(elapsed / duration_s)
+                await self._suffer(name)
+                end = min(start + duration_s, time.monotonic() + pause_s)
                 while time.monotonic() < end:
                     await asyncio.sleep(min(5.0, max(0.0, end - time.monotonic())))
-                    self._look(time.monotonic() - start, keep=warm)
+                    self._look(time.monotonic() - start, keep=elapsed > WARM_UP * duration_s)
             stop.set()
 
-    async def _fault(self, deadly: bool) -> None:
-        survivable = [*NUISANCES, "full_disk", "slow_disk", "pause"]
-        await self._suffer(
-            self._random.choice([*survivable, "kill", "terminate", "failed_sync"] if deadly else survivable)
-        )
+    def _next_fault(self, progress: float) -> tuple[str, float]:
+        """What to suffer now, and how long to wait after it."""
+        if progress < DEADLY:
+            return self._random.choice((*SURVIVABLE, "kill", "terminate", "failed_sync")), self._every_s
+        if progress < WARM_UP:
+            return next(self._in_turn), self._every_s / HASTE
+        return self._random.choice(SURVIVABLE), self._every_s
 
     async def _suffer(self, name: str) -> None:
         self.faults[name] += 1
@@ -158,9 +165,8 @@ def sampled(pid: int, at_s: float) -> Sample:
 
 
 def slope_mb_per_hour(samples: Sequence[Sample]) -> float:
-    """By least squares, over the second half of what was kept: the first still fills caches."""
-    late = samples[len(samples) // 2 :]
-    times, sizes = [each.at_s for each in late], [each.resident_mb for each in late]
+    """By least squares, over all samples after the warm-up."""
+    times, sizes = [each.at_s for each in samples], [each.resident_mb for each in samples]
     return float(np.polyfit(times, sizes, 1)[0]) * 3600
 
 
