@@ -61,48 +61,37 @@ def _spell(
     lattice: Lattice, kept: NDArray[np.int64], finals: NDArray[np.int64], unit: Unit, normalizer: Normalizer
 ) -> TokenGraph:
     """The kept arcs, each replaced by the chain of its tokens. The order stays topological."""
-    words = lattice.words
-    tokens_by_word: dict[str, tuple[str, ...]] = {}
+    words: dict[str, int] = {}
+    word_of_arc = np.array([words.setdefault(lattice.words[arc], len(words)) for arc in kept.tolist()])
     numbers: dict[str, int] = {}
-    sources: list[int] = []
-    targets: list[int] = []
-    scores: list[float] = []
-    tokens: list[int] = []
-    times: list[tuple[float, float]] = []
-    state_count = lattice.state_count
-    clock = None if lattice.times is None else lattice.times.tolist()
-    arcs = zip(
-        kept.tolist(),
-        lattice.sources[kept].tolist(),
-        lattice.targets[kept].tolist(),
-        lattice.log_scores[kept].tolist(),
-        strict=True,
-    )
-    for arc, source, target, score in arcs:
-        word = words[arc]
-        chain = tokens_by_word.get(word)
-        if chain is None:
-            chain = tokens_by_word[word] = _tokens(word, unit, normalizer)
-        for i in range(max(1, len(chain))):
-            last = i + 1 >= len(chain)
-            sources.append(source if i == 0 else state_count - 1)
-            targets.append(target if last else state_count)
-            state_count += not last
-            scores.append(score if i == 0 else 0.0)
-            tokens.append(numbers.setdefault(chain[i], len(numbers)) if chain else SILENT)
-            if clock is not None:
-                times.append((clock[source], clock[target]))
+    spelled = [
+        [numbers.setdefault(token, len(numbers)) for token in _tokens(word, unit, normalizer)] or [SILENT]
+        for word in words
+    ]
+    lengths = np.array([len(chain) for chain in spelled])
+    all_tokens = np.array([token for chain in spelled for token in chain], dtype=np.int32)
+    links = lengths[word_of_arc]
+    arc = np.repeat(np.arange(kept.size), links)  # of each link of a chain
+    link = np.arange(arc.size) - _starts(links)[arc]
+    first, last = link == 0, link + 1 == links[arc]
+    between = lattice.state_count - 1 + np.cumsum(~last)  # the state behind a link that is not the last
+    starts, ends = lattice.sources[kept][arc], lattice.targets[kept][arc]
     return TokenGraph(
-        state_count,
+        lattice.state_count + int(np.count_nonzero(~last)),
         lattice.initial,
         finals,
-        np.array(sources, dtype=np.int32),
-        np.array(targets, dtype=np.int32),
-        np.array(scores, dtype=np.float64),
-        np.array(tokens, dtype=np.int32),
+        np.where(first, starts, between - ~last).astype(np.int32),
+        np.where(last, ends, between).astype(np.int32),
+        np.where(first, lattice.log_scores[kept][arc], 0.0).astype(np.float64),
+        all_tokens[_starts(lengths)[word_of_arc][arc] + link],
         tuple(numbers),
-        np.array(times, dtype=np.float64).reshape(-1, 2) if clock is not None else None,
+        None if lattice.times is None else lattice.times[np.stack([starts, ends], axis=1)].astype(np.float64),
     )
+
+
+def _starts(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where each of these pieces begins, laid end to end."""
+    return np.cumsum(lengths) - lengths
 
 
 def _tokens(word: str, unit: Unit, normalizer: Normalizer) -> tuple[str, ...]:
