@@ -156,6 +156,11 @@ class LearnerHost:
         await self.lane.run(("close", 0), work)
 
     @property
+    def lags(self) -> bool:
+        """Whether the disk is behind with this learner; streams then read no more for a moment."""
+        return self._store.lags(self.key)
+
+    @property
     def journal_entries(self) -> int:
         return self.seq - self.snapshot_seq
 

@@ -2,7 +2,8 @@
 
 `CombineService.combine` handles one stream. Its reader takes requests one by one and hands utterances and feedback
 to the learner's host; answers come back through `_Request`, perhaps in another order, and its writer sends them.
-An error about one request is a `problem` in the stream. The reader pauses while too many requests are unanswered.
+An error about one request is a `problem` in the stream. The reader pauses while too many requests are unanswered,
+or while the disk is behind with what they made: a flood grows no faster than it is written.
 """
 
 import asyncio
@@ -38,6 +39,7 @@ from galloon.v1 import combine_pb2 as wire
 log = structlog.get_logger()
 Context = grpc.aio.ServicerContext[Any, Any]
 UNSURE_IDS = 10_000
+LAG_PAUSE_S = 0.02
 
 
 class Incoming(NamedTuple):
@@ -174,6 +176,8 @@ class Stream:
             while self._in_flight >= limit:
                 self._room = self._loop.create_future()
                 await self._room
+            while self.host is not None and self.host.lags:  # noqa: ASYNC110  # seldom
+                await asyncio.sleep(LAG_PAUSE_S)
         self._stop_reading()
 
     def _stop_reading(self) -> None:

@@ -10,7 +10,7 @@ import json
 import sqlite3
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,6 +46,7 @@ FROM json_each(?2)
 RETAINED_BYTES = 1_048_576  # of a batch that may stay bound to that statement
 FULL_PAUSE_S = 0.2  # between two attempts on a full disk
 ENTRY_BYTES = 200  # that an entry takes in memory beside its body
+LAG_BYTES = 1_048_576  # of one learner that wait: what a disk that keeps up never leaves
 FAILURES = (sqlite3.Error, MemoryError)  # the second also where SQLite itself gets no memory
 
 T = TypeVar("T")
@@ -70,7 +71,9 @@ class SqliteStore:
             raise
         self._queue: deque[Entry | _Task] = deque()
         self._queued_bytes = 0
-        self._count = threading.Lock()  # guards the number above, which two sides change
+        self._queued_of: Counter[int] = Counter()  # the same by learner
+        self._count = threading.Lock()  # guards the numbers above, which two sides change
+        self._stuck = False  # the disk is full, or the store has failed
         self._some = threading.Event()  # there is something to write
         self._urgent = threading.Event()  # somebody waits for it
         self._closing = False
@@ -143,8 +146,10 @@ class SqliteStore:
         self._thread.start()
 
     def append(self, entry: Entry) -> None:
+        size = len(entry.body) + ENTRY_BYTES
         with self._count:
-            self._queued_bytes += len(entry.body) + ENTRY_BYTES
+            self._queued_bytes += size
+            self._queued_of[entry.learner] += size
         self._queue.append(entry)
         if entry.settled is not None and not self._urgent.is_set():
             self._urgent.set()
@@ -153,6 +158,9 @@ class SqliteStore:
 
     def has_room(self) -> bool:
         return self._queued_bytes < self._queue_bytes
+
+    def lags(self, learner: int) -> bool:
+        return self._queued_of[learner] > LAG_BYTES and not self._stuck
 
     async def create(self, name: str, spec: str, snapshot: bytes | None) -> int:
         def write(database: sqlite3.Connection) -> int:
@@ -226,6 +234,7 @@ class SqliteStore:
             self._some.clear()
             self._urgent.clear()
             written = self._write_queue()
+            self._stuck = not written
             pause = self._delay if written else FULL_PAUSE_S
             if not written:
                 self._some.set()  # what a full disk refused is tried again
@@ -301,6 +310,10 @@ class SqliteStore:
         size = sum([len(entry.body) for entry in batch])
         with self._count:
             self._queued_bytes -= size + ENTRY_BYTES * len(batch)
+            for entry in batch:
+                self._queued_of[entry.learner] -= len(entry.body) + ENTRY_BYTES
+                if not self._queued_of[entry.learner]:
+                    del self._queued_of[entry.learner]
         self.figures.commits += 1
         self.figures.entries += len(batch)
         self.figures.bytes += size
@@ -316,6 +329,7 @@ class SqliteStore:
             else:
                 with self._count:
                     self._queued_bytes -= len(entry.body)
+                    self._queued_of[entry.learner] -= len(entry.body)
                 kept.append(Entry(entry.learner, entry.seq, VOID, b""))
         while (
             self._queue

@@ -84,6 +84,13 @@ class Store(Protocol):
         """Whether the queue takes more."""
         ...
 
+    def lags(self, learner: int) -> bool:
+        """Whether more of this learner waits than should: read no more requests for a moment.
+
+        Never while the disk is full: choices go on then, for as long as there is room.
+        """
+        ...
+
     async def create(self, name: str, spec: str, snapshot: bytes | None) -> int:
         """A new learner, perhaps with a first snapshot; returns its key."""
         ...

@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from random import Random
 
@@ -15,6 +16,7 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from galloon.daemon.service import Stream
+from galloon.daemon.sqlite_store import LAG_BYTES, SqliteStore
 from galloon.v1 import combine_pb2 as wire
 from galloon.v1 import learners_pb2
 from tests.daemon.serving import EXPERTS, feedback, serving, simple_spec, utterance
@@ -57,6 +59,23 @@ async def test_streams_that_are_cut_off_leave_nothing_to_the_collector(tmp_path)
                     await asyncio.sleep(0.01)
         finally:
             gc.enable()
+
+
+async def test_a_flood_grows_no_faster_than_the_disk(tmp_path, monkeypatch):
+    """What is written slowly is read slowly, instead of waiting in memory."""
+    queued = []
+
+    def insert_slowly(store, batch):
+        queued.append(store._queued_bytes)
+        time.sleep(1.0)
+        insert(store, batch)
+
+    insert = SqliteStore._insert
+    monkeypatch.setattr(SqliteStore, "_insert", insert_slowly)
+    async with serving(tmp_path, store__commit_delay_s=0.001) as daemon:
+        await never_reading(daemon.app.address, Random(1), seconds=3.0)
+        taken_before = 10 * 64 * 8192  # bytes, at most: streams, in flight, of a round's entry
+        assert LAG_BYTES < max(queued) < LAG_BYTES + taken_before
 
 
 async def _until_turned_away(stream):

@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from galloon.daemon.errors import StoreDamaged, StoreFailed, StoreFull, StoreLocked, StoreTooNew
-from galloon.daemon.sqlite_store import BATCH_ENTRIES, OWN_STATEMENT, SqliteStore
+from galloon.daemon.sqlite_store import BATCH_ENTRIES, LAG_BYTES, OWN_STATEMENT, SqliteStore
 from galloon.daemon.store import VOID, Entry
 
 
@@ -169,6 +169,38 @@ async def test_a_queue_that_the_disk_cannot_follow_says_so(tmp_path):
     store.append(Entry(key, 1, 1, bytes(2000)))
     assert not store.has_room()
     await store.close()
+
+
+async def test_the_disk_is_behind_with_one_learner_and_not_with_another(tmp_path):
+    store, written = SqliteStore(tmp_path, 60.0, 1 << 30), Written()
+    store.start(lambda seconds, entries: None, pytest.fail)
+    first, second = await store.create("a", "{}", None), await store.create("b", "{}", None)
+    store.append(Entry(first, 1, 1, bytes(LAG_BYTES)))
+    assert store.lags(first)
+    assert not store.lags(second)
+    store.append(Entry(second, 1, 1, b"x", written))  # somebody waits: all is written
+    await written.wait(1)
+    assert not store.lags(first)
+    await store.close()
+
+
+async def test_on_a_full_disk_nobody_is_made_to_wait(tmp_path):
+    """Choices go on; what they leave is written when there is space again."""
+    store, written = opened(tmp_path), Written()
+    store.start(lambda seconds, entries: None, pytest.fail)
+    key = await store.create("a", "{}", None)
+    pages = store._database.execute("PRAGMA page_count").fetchone()[0]
+    store._database.execute(f"PRAGMA max_page_count = {pages}")
+    store.append(Entry(key, 1, 1, bytes(LAG_BYTES)))
+    store.append(Entry(key, 2, 1, b"x", written))
+    await written.wait(1)
+    assert isinstance(written.fates[0], StoreFull)
+    while store.lags(key):  # noqa: ASYNC110  # the writer has told others, and is about to note it
+        await asyncio.sleep(0.001)
+    assert not store.has_room()
+    store._database.execute("PRAGMA max_page_count = 1000000")
+    await store.close()
+    assert store.has_room()
 
 
 def test_one_daemon_at_a_time(tmp_path):
