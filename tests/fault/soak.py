@@ -2,9 +2,9 @@
 
 In the first tenth of the time faults may end the daemon: SIGKILL, SIGTERM, a sync that fails. From then on one
 process must live through everything that is left: nuisances of clients, a full disk that heals, a slow one, a
-pause of the whole process. In the second tenth these come in turn and ten times as often: each flood leaves free
-memory scattered between what stays, up to a point, and that point shall be behind us when measuring begins. In
-the end all is judged as by `make fault`.
+pause of the whole process. In the second and third tenth these come in turn and ten times as often: each flood
+leaves free memory scattered between what stays, up to a point, and that point shall be behind us when measuring
+begins. In the end all is judged as by `make fault`.
 """
 
 import argparse
@@ -36,7 +36,7 @@ from tests.fault.nuisances import NUISANCES
 from tests.fault.verdict import judge
 from tests.fault.workload import POSTS, Log, keep_busy
 
-DEADLY, WARM_UP = 0.1, 0.2  # until then, of the time
+DEADLY, WARM_UP = 0.1, 0.3  # until then, of the time
 HASTE = 10
 PAUSE_S = 0.4  # of each stream between two rounds: an hour of it can be played again in minutes
 # Small, so that what grows up to a limit is at its limit when the warm-up is over.
