@@ -43,7 +43,7 @@ class Housekeeping:
                 await asyncio.sleep(0)  # a thousand of them would hold up the streams
             await asyncio.to_thread(self._count_errors, hosts)
             if tick % GIVE_BACK_TICKS == 0:
-                gc.collect()  # streams that were cut off leave cycles, and the collector's own turn comes late
+                gc.collect()  # gRPC leaves a cycle with every call, and the collector's own turn comes late
                 await asyncio.to_thread(give_back)
 
     async def snapshot_all(self) -> None:

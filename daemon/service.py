@@ -176,7 +176,7 @@ class Stream:
             while self._in_flight >= limit:
                 self._room = self._loop.create_future()
                 await self._room
-            while self.host is not None and self.host.lags:  # noqa: ASYNC110  # seldom
+            while self.host is not None and self.host.lags:  # noqa: ASYNC110  # the writer's thread wakes nobody
                 await asyncio.sleep(LAG_PAUSE_S)
         self._stop_reading()
 

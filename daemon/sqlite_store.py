@@ -146,10 +146,7 @@ class SqliteStore:
         self._thread.start()
 
     def append(self, entry: Entry) -> None:
-        size = len(entry.body) + ENTRY_BYTES
-        with self._count:
-            self._queued_bytes += size
-            self._queued_of[entry.learner] += size
+        self._weigh(entry.learner, len(entry.body) + ENTRY_BYTES)
         self._queue.append(entry)
         if entry.settled is not None and not self._urgent.is_set():
             self._urgent.set()
@@ -161,6 +158,14 @@ class SqliteStore:
 
     def lags(self, learner: int) -> bool:
         return self._queued_of[learner] > LAG_BYTES and not self._stuck
+
+    def _weigh(self, learner: int, size: int) -> None:
+        """So many bytes of a learner came into the queue, or left it if less than 0."""
+        with self._count:
+            self._queued_bytes += size
+            self._queued_of[learner] += size
+            if not self._queued_of[learner]:
+                del self._queued_of[learner]
 
     async def create(self, name: str, spec: str, snapshot: bytes | None) -> int:
         def write(database: sqlite3.Connection) -> int:
@@ -307,16 +312,11 @@ class SqliteStore:
             self._database.execute(INSERT_MANY, (b"\0", "[]"))  # writes nothing, lets go of the values
 
     def _written(self, batch: list[Entry], elapsed: float) -> None:
-        size = sum([len(entry.body) for entry in batch])
-        with self._count:
-            self._queued_bytes -= size + ENTRY_BYTES * len(batch)
-            for entry in batch:
-                self._queued_of[entry.learner] -= len(entry.body) + ENTRY_BYTES
-                if not self._queued_of[entry.learner]:
-                    del self._queued_of[entry.learner]
+        for entry in batch:
+            self._weigh(entry.learner, -len(entry.body) - ENTRY_BYTES)
         self.figures.commits += 1
         self.figures.entries += len(batch)
-        self.figures.bytes += size
+        self.figures.bytes += sum([len(entry.body) for entry in batch])
         self.figures.seconds += elapsed
 
     def _keep(self, batch: list[Entry], error: StoreError) -> None:
@@ -327,9 +327,7 @@ class SqliteStore:
             if entry.settled is None:
                 kept.append(entry)
             else:
-                with self._count:
-                    self._queued_bytes -= len(entry.body)
-                    self._queued_of[entry.learner] -= len(entry.body)
+                self._weigh(entry.learner, -len(entry.body))
                 kept.append(Entry(entry.learner, entry.seq, VOID, b""))
         while (
             self._queue

@@ -55,7 +55,7 @@ async def test_streams_that_are_cut_off_leave_nothing_to_the_collector(tmp_path)
         try:
             await never_reading(daemon.app.address, Random(1), seconds=0.5)
             async with asyncio.timeout(5):  # before housekeeping collects
-                while any(isinstance(each, Stream) for each in gc.get_objects()):  # noqa: ASYNC110
+                while any(isinstance(each, Stream) for each in gc.get_objects()):  # noqa: ASYNC110  # no one tells
                     await asyncio.sleep(0.01)
         finally:
             gc.enable()

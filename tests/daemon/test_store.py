@@ -72,11 +72,7 @@ async def test_batches_of_every_size_come_back_and_leave_nothing_behind(tmp_path
 
 async def test_a_full_disk_refuses_what_waits_keeps_the_rest_and_heals(tmp_path):
     """Feedback is refused and leaves a void entry; choices are written when space returns; no gap remains."""
-    store, written = opened(tmp_path), Written()
-    store.start(lambda seconds, entries: None, pytest.fail)
-    key = await store.create("a", "{}", None)
-    pages = store._database.execute("PRAGMA page_count").fetchone()[0]
-    store._database.execute(f"PRAGMA max_page_count = {pages}")
+    store, key, written = await _full(tmp_path)
     store.append(Entry(key, 1, 1, bytes(100_000)))
     store.append(Entry(key, 2, 2, b"feedback", written))
     await written.wait(1)
@@ -186,11 +182,7 @@ async def test_the_disk_is_behind_with_one_learner_and_not_with_another(tmp_path
 
 async def test_on_a_full_disk_nobody_is_made_to_wait(tmp_path):
     """Choices go on; what they leave is written when there is space again."""
-    store, written = opened(tmp_path), Written()
-    store.start(lambda seconds, entries: None, pytest.fail)
-    key = await store.create("a", "{}", None)
-    pages = store._database.execute("PRAGMA page_count").fetchone()[0]
-    store._database.execute(f"PRAGMA max_page_count = {pages}")
+    store, key, written = await _full(tmp_path)
     store.append(Entry(key, 1, 1, bytes(LAG_BYTES)))
     store.append(Entry(key, 2, 1, b"x", written))
     await written.wait(1)
@@ -211,6 +203,16 @@ def test_one_daemon_at_a_time(tmp_path):
     first._database.close()
     first._directory.unlock()
     opened(tmp_path)._database.close()
+
+
+async def _full(path):
+    """A store on a disk without space, a learner of it, and who hears of entries."""
+    store = opened(path)
+    store.start(lambda seconds, entries: None, pytest.fail)
+    key = await store.create("a", "{}", None)
+    pages = store._database.execute("PRAGMA page_count").fetchone()[0]
+    store._database.execute(f"PRAGMA max_page_count = {pages}")
+    return store, key, Written()
 
 
 async def _filled(path):
