@@ -5,6 +5,7 @@ those alone who may use it: its name is nobody else's business.
 """
 
 import asyncio
+from collections.abc import Coroutine
 from typing import Any
 
 import grpc
@@ -29,17 +30,21 @@ class Health:
         health_pb2_grpc.add_HealthServicer_to_server(self._servicer, server)
 
     def set_daemon(self) -> None:
-        self._set("", SERVING)
+        self._do(self._servicer.set("", SERVING))
 
-    def set_learner(self, name: str, usable: bool) -> None:
-        self._set(name, SERVING if usable else NOT_SERVING)
+    def set_learner(self, name: str, usable: bool | None) -> None:
+        """Whether it can be used; None once there is no such learner."""
+        if usable is None:
+            self._do(self._servicer.forget(name))
+        else:
+            self._do(self._servicer.set(name, SERVING if usable else NOT_SERVING))
 
     async def shut_down(self) -> None:
         """Everything stops serving, and stays so."""
         await self._servicer.enter_graceful_shutdown()
 
-    def _set(self, name: str, status: int) -> None:
-        task = asyncio.get_running_loop().create_task(self._servicer.set(name, status))
+    def _do(self, change: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(change)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -58,6 +63,15 @@ class _Guarded(health.aio.HealthServicer):  # type: ignore[misc]  # the package 
     async def Watch(self, request: Any, context: Any) -> None:
         await self._admit(request.service, context)
         await super().Watch(request, context)
+
+    async def forget(self, service: str) -> None:
+        """Unknown from now on, also to those who watch: names that never come back would pile up."""
+        if self._gracefully_shutting_down:
+            return
+        watchers = self._server_watchers.get(service) or asyncio.Condition()
+        async with watchers:
+            self._server_status.pop(service, None)
+            watchers.notify_all()
 
     async def _admit(self, learner: str, context: Any) -> None:
         if not learner or not self._gate.asks_for_tokens:

@@ -8,8 +8,9 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from galloon.daemon.auth import new_token
+from galloon.v1 import combine_pb2 as wire
 from galloon.v1 import learners_pb2
-from tests.daemon.serving import serving, simple_spec
+from tests.daemon.serving import serving, simple_spec, utterance
 
 
 @pytest.fixture
@@ -96,3 +97,29 @@ async def test_watching_and_exporting_count_as_streams(tmp_path: Path):
         assert await daemon.learners.WatchStatistics(request).code() == grpc.StatusCode.RESOURCE_EXHAUSTED
         for call in watching:
             call.cancel()
+
+
+async def test_calls_that_say_nothing_are_counted_before_anything_is_known_of_them(tmp_path: Path, tokens):
+    """Else strangers fill the memory: opening a call and watching the daemon's health take no token."""
+    async with serving(tmp_path / "data", auth__tokens=tokens["path"], limits__calls=5) as daemon:
+        stream = daemon.stream(metadata=tokens["alice"])
+        await stream.opened(wire.Open(learner="alice/x", create=simple_spec()))
+        watch = health_pb2_grpc.HealthStub(daemon.channel).Watch
+        watching = [watch(health_pb2.HealthCheckRequest()) for _ in range(2)]
+        for call in watching:
+            await call.read()
+        silent = [daemon.channel.stream_unary("/galloon.v1.LearnerService/GetLearner")() for _ in range(2)]
+        await asyncio.sleep(0.2)  # nothing ever answers these, so nothing tells when they have arrived
+        async with asyncio.timeout(10):  # a watch that is let in never ends
+            code = await watch(health_pb2.HealthCheckRequest()).code()
+        assert code == grpc.StatusCode.RESOURCE_EXHAUSTED
+        assert (await stream.choice(utterance(1))).id == "u1", "who was there goes on"
+        for call in (*watching, *silent):
+            call.cancel()
+        for _ in range(100):
+            late = watch(health_pb2.HealthCheckRequest())
+            if await late.read() is not grpc.aio.EOF:
+                break
+            await asyncio.sleep(0.05)
+        else:
+            raise AssertionError("the places of those who left stay taken")

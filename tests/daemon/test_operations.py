@@ -131,20 +131,21 @@ def test_a_damaged_store_ends_the_command_with_status_1_and_a_sentence(tmp_path)
 
 
 async def test_health_of_the_daemon_and_of_each_learner(tmp_path):
-    """Serving while it serves; unknown for a name without learner; not serving while it stops."""
+    """Serving while it serves; unknown for a name without learner, also for one that had a learner."""
     async with serving(tmp_path) as daemon:
         await daemon.open()
         health = health_pb2_grpc.HealthStub(daemon.channel)
         for name in ("", "test"):
             answer = await health.Check(health_pb2.HealthCheckRequest(service=name))
             assert answer.status == health_pb2.HealthCheckResponse.SERVING
-        with pytest.raises(grpc.RpcError) as unknown:
-            await health.Check(health_pb2.HealthCheckRequest(service="nobody"))
-        assert unknown.value.code() == grpc.StatusCode.NOT_FOUND
+        watching = health.Watch(health_pb2.HealthCheckRequest(service="test"))
+        assert (await watching.read()).status == health_pb2.HealthCheckResponse.SERVING
         await daemon.learners.DeleteLearner(learners_pb2.DeleteLearnerRequest(name="test"))
-        await asyncio.sleep(0)
-        answer = await health.Check(health_pb2.HealthCheckRequest(service="test"))
-        assert answer.status == health_pb2.HealthCheckResponse.NOT_SERVING
+        assert (await watching.read()).status == health_pb2.HealthCheckResponse.SERVICE_UNKNOWN
+        watching.cancel()
+        for name in ("nobody", "test"):
+            answer = health.Check(health_pb2.HealthCheckRequest(service=name))
+            assert await answer.code() == grpc.StatusCode.NOT_FOUND
 
 
 async def test_deleting_a_learner_ends_its_streams_and_no_others(tmp_path):
