@@ -35,15 +35,17 @@ from galloon.daemon.store import VOID, CommitFigures, Entry, StoredEntry, Stored
 
 BATCH_ENTRIES = 1000
 # SQLite's interface keeps every statement that it may see again, with the values bound to it last. A statement for
-# each number of entries is quickest; beyond a few it would keep megabytes, so larger batches share one statement.
+# each number of entries is quickest; beyond a few it would keep megabytes, so larger batches share one statement,
+# and what is large is let go of: the same statement runs once more with values of which it writes nothing.
 OWN_STATEMENT = 16  # entries
+RETAINED_BYTES = 65_536  # of entries or of a snapshot that may stay bound to one statement
 INSERT_MANY = """
 INSERT INTO journal
 SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]'), json_extract(value, '$[2]'),
        substr(?1, json_extract(value, '$[3]'), json_extract(value, '$[4]')), json_extract(value, '$[5]')
 FROM json_each(?2)
 """
-RETAINED_BYTES = 1_048_576  # of a batch that may stay bound to that statement
+PUT_SNAPSHOT = "REPLACE INTO snapshots SELECT ?1, ?2, ?3, ?4 WHERE ?3 IS NOT NULL"
 FULL_PAUSE_S = 0.2  # between two attempts on a full disk
 ENTRY_BYTES = 200  # that an entry takes in memory beside its body
 LAG_BYTES = 1_048_576  # of one learner that wait: what a disk that keeps up never leaves
@@ -282,7 +284,8 @@ class SqliteStore:
 
     def _insert(self, batch: list[Entry]) -> None:
         reach("journal.before_write")
-        if len(batch) <= OWN_STATEMENT:
+        size = sum([len(entry.body) for entry in batch])
+        if len(batch) <= OWN_STATEMENT and size <= RETAINED_BYTES:
             self._insert_few(batch)
         else:
             self._insert_many(batch)
@@ -309,7 +312,7 @@ class SqliteStore:
         bodies = b"".join([*(entry.body for entry in batch), b"\0"])
         self._database.execute(INSERT_MANY, (bodies, json.dumps(rows)))
         if len(bodies) > RETAINED_BYTES:
-            self._database.execute(INSERT_MANY, (b"\0", "[]"))  # writes nothing, lets go of the values
+            self._database.execute(INSERT_MANY, (b"\0", "[]"))
 
     def _written(self, batch: list[Entry], elapsed: float) -> None:
         for entry in batch:
@@ -366,8 +369,9 @@ class SqliteStore:
 
 
 def _put_snapshot(database: sqlite3.Connection, learner: int, seq: int, body: bytes) -> None:
-    row = (learner, seq, body, snapshot_checksum(learner, seq, body))
-    database.execute("REPLACE INTO snapshots VALUES (?, ?, ?, ?)", row)
+    database.execute(PUT_SNAPSHOT, (learner, seq, body, snapshot_checksum(learner, seq, body)))
+    if len(body) > RETAINED_BYTES:
+        database.execute(PUT_SNAPSHOT, (None, None, None, None))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

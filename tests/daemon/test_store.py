@@ -1,6 +1,8 @@
 """The store on its own: order, grouping, a full disk, damage, formats, the lock."""
 
+import _sqlite3
 import asyncio
+import ctypes
 import gc
 import shutil
 import sqlite3
@@ -68,6 +70,31 @@ async def test_batches_of_every_size_come_back_and_leave_nothing_behind(tmp_path
     assert [(e.seq, e.kind, e.body) for e in store.journal(7, 0)] == wanted
     store.start(lambda seconds, entries: None, pytest.fail)
     await store.close()
+
+
+async def test_what_was_written_is_let_go_of(tmp_path):
+    """A flood leaves large entries and a large snapshot behind: they must not stay with the statements."""
+    store = opened(tmp_path)
+    store.start(lambda seconds, entries: None, pytest.fail)
+    key, written, seq = await store.create("a", "{}", None), Written(), 0
+    before = sqlite_bytes()
+    for size in range(1, OWN_STATEMENT + 1):
+        for last in range(size):
+            store.append(
+                Entry(key, (seq := seq + 1), 1, bytes(200_000), written if last == size - 1 else None)
+            )
+        await written.wait(size)
+    await store.save_snapshot(key, seq, bytes(20_000_000))
+    kept = sqlite_bytes() - before
+    await store.close()
+    assert kept < 4_000_000, "the cache of pages takes two megabytes, nothing else may"
+
+
+def sqlite_bytes() -> int:
+    """What SQLite holds, by its own count."""
+    used = ctypes.CDLL(_sqlite3.__file__).sqlite3_memory_used
+    used.restype = ctypes.c_int64
+    return used()
 
 
 async def test_a_full_disk_refuses_what_waits_keeps_the_rest_and_heals(tmp_path):
