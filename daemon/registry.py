@@ -26,9 +26,7 @@ from galloon.learners.spec import CombinerSpec
 T = TypeVar("T")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,127}")
 Build = Callable[[CombinerSpec, int], Combiner]  # with the budget of transitions
-Changed = Callable[
-    [str, bool | None], None
-]  # a learner's name, and whether it can be used; None: it has gone
+Changed = Callable[[str, bool | None], None]  # a learner, and whether it can be used; None: it has gone
 MayUse = Callable[[str], bool]  # what a principal may do with a name
 
 
