@@ -43,8 +43,8 @@ from galloon.v1 import utterance_pb2
 
 SNAPSHOT_KIND = "learner"
 SNAPSHOT_VERSION = 1
-# Where more than this waits, utterances wait as bytes: a parsed message takes twelve times as much, and what a flood
-# leaves free lies scattered over all pages that it filled.
+# Where more than this waits, utterances wait as bytes: a parsed message takes twelve times as much, and what a
+# flood leaves free lies scattered over all pages that it filled.
 PARSED_BYTES = 262_144
 
 

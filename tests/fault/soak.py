@@ -4,7 +4,8 @@ In the first tenth of the time faults may end the daemon: SIGKILL, SIGTERM, a sy
 process must live through everything that is left: nuisances of clients, a full disk that heals, a slow one, a
 pause of the whole process. In the second and third tenth these come in turn and ten times as often: each flood
 leaves free memory scattered between what stays, up to a point, and that point shall be behind us when measuring
-begins. In the end all is judged as by `make fault`.
+begins. Measured is what memory comes back to, the lowest of each minute: in between, work in hand comes and goes
+by megabytes. In the end all is judged as by `make fault`, and memory.png in the directory shows the whole time.
 """
 
 import argparse
@@ -19,7 +20,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import cycle
+from itertools import cycle, groupby
 from pathlib import Path
 from random import Random
 
@@ -33,6 +34,7 @@ from tests.fault.archive import histories, keep_everything
 from tests.fault.commit import commit
 from tests.fault.disk.shim import Switch, compiled, preloaded
 from tests.fault.nuisances import NUISANCES
+from tests.fault.soak_plot import plot
 from tests.fault.verdict import judge
 from tests.fault.workload import POSTS, Log, keep_busy
 
@@ -53,6 +55,7 @@ class Sample:
     resident_mb: float
     descriptors: int
     threads: int
+    fault: str  # the last one
 
 
 class Soak:
@@ -91,7 +94,7 @@ class Soak:
                 end = min(start + duration_s, time.monotonic() + pause_s)
                 while time.monotonic() < end:
                     await asyncio.sleep(min(5.0, max(0.0, end - time.monotonic())))
-                    self._look(time.monotonic() - start, keep=elapsed > WARM_UP * duration_s)
+                    self._look(time.monotonic() - start)
             stop.set()
 
     def _next_fault(self, progress: float) -> tuple[str, float]:
@@ -144,10 +147,9 @@ class Soak:
         self.daemon.process = None
         await asyncio.to_thread(self.daemon.start)
 
-    def _look(self, at_s: float, keep: bool) -> None:
-        sample = sampled(self.daemon.pid, at_s)
-        if keep:
-            self.samples.append(sample)
+    def _look(self, at_s: float) -> None:
+        sample = sampled(self.daemon.pid, at_s, self._last)
+        self.samples.append(sample)
         print(
             f"{at_s:7.0f} s  {sample.resident_mb:7.1f} MB  {sample.descriptors:4d} descriptors  "
             f"{sample.threads:3d} threads  {self.log.acknowledgements:,} acknowledged  "
@@ -156,16 +158,22 @@ class Soak:
         )
 
 
-def sampled(pid: int, at_s: float) -> Sample:
+def sampled(pid: int, at_s: float, fault: str) -> Sample:
     fields = dict(
         line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines() if ":" in line
     )
     resident = int(fields["VmRSS"].split()[0]) / 1024
-    return Sample(at_s, resident, len(list(Path(f"/proc/{pid}/fd").iterdir())), int(fields["Threads"]))
+    return Sample(at_s, resident, len(list(Path(f"/proc/{pid}/fd").iterdir())), int(fields["Threads"]), fault)
+
+
+def settled(samples: Sequence[Sample]) -> list[Sample]:
+    """What memory came back to: the lowest of each minute."""
+    minutes = groupby(samples, key=lambda each: each.at_s // 60)
+    return [min(minute, key=lambda each: each.resident_mb) for _, minute in minutes]
 
 
 def slope_mb_per_hour(samples: Sequence[Sample]) -> float:
-    """By least squares, over all samples after the warm-up."""
+    """By least squares."""
     times, sizes = [each.at_s for each in samples], [each.resident_mb for each in samples]
     return float(np.polyfit(times, sizes, 1)[0]) * 3600
 
@@ -201,17 +209,21 @@ def main() -> int:
     directory = arguments.directory or Path(tempfile.mkdtemp(prefix="galloon-soak-"))
     directory.mkdir(parents=True, exist_ok=True)
     print(f"seed {seed}, commit {commit()}, data in {directory}", flush=True)
-    run = asyncio.run(soak(directory.resolve(), seed, arguments.hours * 3600, arguments.every))
-    first, last = run.samples[0], run.samples[-1]
+    duration_s = arguments.hours * 3600
+    run = asyncio.run(soak(directory.resolve(), seed, duration_s, arguments.every))
+    measured = [each for each in run.samples if each.at_s > WARM_UP * duration_s]
+    first, last, lows = measured[0], measured[-1], settled(measured)
     figures = {
         "hours": arguments.hours,
         "acknowledged": run.log.acknowledgements,
         "faults": dict(run.faults),
-        "slope_mb_per_hour": round(slope_mb_per_hour(run.samples), 2),
-        "resident_mb": [first.resident_mb, last.resident_mb],
+        "slope_mb_per_hour": round(slope_mb_per_hour(lows), 2),
+        "slope_of_all_samples_mb_per_hour": round(slope_mb_per_hour(measured), 2),
+        "settled_mb": [lows[0].resident_mb, lows[-1].resident_mb],
         "descriptors": [first.descriptors, last.descriptors],
         "threads": [first.threads, last.threads],
     }
+    plot(run.samples, lows, figures["slope_mb_per_hour"], directory / "memory.png")
     print(json.dumps(figures))
     return 0
 

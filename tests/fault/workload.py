@@ -20,7 +20,7 @@ from galloon.learners.spec import CombinerSpec
 EXPERTS = ("a", "b", "c")
 WORDS = ("the", "a", "cat", "hat", "sat", "mat", "")
 IN_FLIGHT = 16
-WITHOUT_FEEDBACK, WITH_DELAY, TWICE = 0.05, 0.2, 0.05  # shares of rounds
+WITHOUT_FEEDBACK, WITH_DELAY, TWICE = 0.1, 0.2, 0.05  # shares of rounds
 
 
 @dataclass(frozen=True, slots=True)
