@@ -86,6 +86,22 @@ PLANTS = (
         quick=True,
     ),
     Plant(
+        "calls of strangers not counted",
+        "daemon/transport.py",
+        "        maximum_concurrent_rpcs=config.limits.calls,\n",
+        "",
+        (
+            "tests/abuse/test_neighbours.py::test_calls_that_say_nothing_are_counted_before_anything_is_known_of_them",
+        ),
+    ),
+    Plant(
+        "what was written stays in memory",
+        "daemon/sqlite_store.py",
+        "    if len(body) > RETAINED_BYTES:\n",
+        "    if not body:\n",
+        ("tests/daemon/test_store.py::test_what_was_written_is_let_go_of",),
+    ),
+    Plant(
         "last-header authentication",
         "daemon/auth.py",
         "        if len(headers) != 1:\n",
