@@ -22,9 +22,9 @@ class Limits:
     pending_rounds: int = 1024
     pending_age_s: float = 86_400.0
     remembered_rounds: int = 1024
-    calls: int = 4000
     streams: int = 2000
     streams_per_principal: int = 2000
+    other_calls: int = 2000
     in_flight: int = 64
     bytes_per_principal: int = 67_108_864
     import_bytes: int = 268_435_456

@@ -18,7 +18,7 @@ def grpc_server(config: Config, gate: Gate) -> grpc.aio.Server:
     server = config.server
     return grpc.aio.server(
         interceptors=[TokenInterceptor(gate)],
-        maximum_concurrent_rpcs=config.limits.calls,
+        maximum_concurrent_rpcs=config.limits.streams + config.limits.other_calls,
         options=[
             ("grpc.so_reuseport", 0),  # two daemons on one port would share its clients
             ("grpc.max_receive_message_length", OVERSIZE * config.limits.message_bytes),

@@ -101,7 +101,8 @@ async def test_watching_and_exporting_count_as_streams(tmp_path: Path):
 
 async def test_calls_that_say_nothing_are_counted_before_anything_is_known_of_them(tmp_path: Path, tokens):
     """Else strangers fill the memory: opening a call and watching the daemon's health take no token."""
-    async with serving(tmp_path / "data", auth__tokens=tokens["path"], limits__calls=5) as daemon:
+    settings = {"auth__tokens": tokens["path"], "limits__streams": 1, "limits__other_calls": 4}
+    async with serving(tmp_path / "data", **settings) as daemon:
         stream = daemon.stream(metadata=tokens["alice"])
         await stream.opened(wire.Open(learner="alice/x", create=simple_spec()))
         watch = health_pb2_grpc.HealthStub(daemon.channel).Watch

@@ -88,7 +88,7 @@ PLANTS = (
     Plant(
         "calls of strangers not counted",
         "daemon/transport.py",
-        "        maximum_concurrent_rpcs=config.limits.calls,\n",
+        "        maximum_concurrent_rpcs=config.limits.streams + config.limits.other_calls,\n",
         "",
         (
             "tests/abuse/test_neighbours.py::test_calls_that_say_nothing_are_counted_before_anything_is_known_of_them",
