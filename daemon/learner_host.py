@@ -43,9 +43,11 @@ from galloon.v1 import utterance_pb2
 
 SNAPSHOT_KIND = "learner"
 SNAPSHOT_VERSION = 1
-# Where more than this waits, utterances wait as bytes: a parsed message takes twelve times as much, and what a
-# flood leaves free lies scattered over all pages that it filled.
+# Of utterances in the lane, however many streams they came from. Beyond the first, they wait as bytes: a parsed
+# message takes twelve times as much, and what a flood leaves free lies scattered over all pages that it filled.
+# Beyond the second, streams read no more for a moment.
 PARSED_BYTES = 262_144
+WAITING_BYTES = 524_288
 
 
 class Reply(Protocol):
@@ -89,6 +91,7 @@ class LearnerHost:
         self._closed = False
         self._replies: dict[str, list[Reply]] = {}  # by utterance: who waits for feedback to be learned
         self._beginning: set[str] = set()  # utterances between two stages
+        self._waiting_bytes = 0  # of utterances in the lane
 
     def attach(self, key: int, lane: Lane, store: Store) -> None:
         """Go live: from here on events are journaled under this key."""
@@ -102,9 +105,15 @@ class LearnerHost:
         """Answer an utterance that came as so many bytes."""
         kind = ("choose", size.bit_length())
         work = partial(self._choose, message, alternatives)
-        if self.lane.backlog * size > PARSED_BYTES:
+        if self._waiting_bytes > PARSED_BYTES:
             work = partial(self._choose_packed, message.SerializeToString(), alternatives)
-        self.lane.enter_stages(kind, work, reply)
+        self._waiting_bytes += size
+
+        def done(answer: bytes | None, error: Exception | None) -> None:
+            self._waiting_bytes -= size
+            reply(answer, error)
+
+        self.lane.enter_stages(kind, work, done)
 
     def teach(self, message: wire.Feedback, reply: Reply) -> None:
         def done(answer: bytes | None, error: Exception | None) -> None:
@@ -158,8 +167,8 @@ class LearnerHost:
 
     @property
     def lags(self) -> bool:
-        """Whether the disk is behind with this learner; streams then read no more for a moment."""
-        return self._store.lags(self.key)
+        """Whether the lane or the disk is behind with this learner; streams then read no more for a moment."""
+        return self._waiting_bytes > WAITING_BYTES or self._store.lags(self.key)
 
     @property
     def journal_entries(self) -> int:

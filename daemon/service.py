@@ -3,7 +3,7 @@
 `CombineService.combine` handles one stream. Its reader takes requests one by one and hands utterances and feedback
 to the learner's host; answers come back through `_Request`, perhaps in another order, and its writer sends them.
 An error about one request is a `problem` in the stream. The reader pauses while too many requests are unanswered,
-or while the disk is behind with what they made: a flood grows no faster than it is written.
+or while learner or disk are behind with what came: a flood grows no faster than it is answered and written.
 """
 
 import asyncio

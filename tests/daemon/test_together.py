@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from galloon.daemon.errors import OtherContent, UnknownRound
+from galloon.daemon.learner_host import WAITING_BYTES
 from galloon.v1 import combine_pb2 as wire
 from tests.daemon.serving import as_request, feedback, serving, utterance
 
@@ -48,6 +49,20 @@ async def test_rounds_are_numbered_in_the_order_of_arrival(crowd):
     answers = await crowd.ask(*map(utterance, range(20)))
     first = answers[0].choice.round
     assert [answer.choice.round for answer in answers] == list(range(first, first + 20))
+
+
+async def test_what_waits_in_the_lane_is_weighed_whatever_stream_it_came_from(crowd):
+    """Streams that share a learner share what may wait for it; parsed or not, all are answered."""
+    host, long = crowd._host, 100
+    requests = [
+        utterance(number, long) for number in range(2 * WAITING_BYTES // utterance(0, long).ByteSize())
+    ]
+    asked = asyncio.create_task(crowd.ask(*requests))
+    await asyncio.sleep(0)
+    assert host.lags
+    answers = await asked
+    assert [answer.choice.id for answer in answers] == [request.id for request in requests]
+    assert host._waiting_bytes == 0
 
 
 async def test_feedback_may_come_right_behind_its_utterance(crowd):
