@@ -13,6 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from galloon.learners.errors import DamagedState
 from galloon.learners.kernels.bounded_table import STRETCH, rehash
+from galloon.learners.state import check_arrays
 
 SMALLEST = 1 << 10
 
@@ -72,15 +73,19 @@ class BoundedTable:
 
     def restore(self, name: str, stored: Mapping[str, NDArray[Any]]) -> None:
         """Stand as `arrays` found it."""
-        rows, places = int(stored[f"{name}.rows"][0]), stored[f"{name}.places"]
+        check_arrays(stored, {f"{name}.rows": self.used})
+        rows, places, keys = int(stored[f"{name}.rows"][0]), stored[f"{name}.places"], stored[f"{name}.keys"]
         if not STRETCH <= rows <= self.limit or rows & (rows - 1) or (places.size and places.max() >= rows):
             raise DamagedState(f"the table {name!r} of this state cannot have {rows} rows of {self.limit}")
+        if not places.dtype == keys.dtype == np.uint32 or places.ndim != 1 or keys.shape != places.shape:
+            raise DamagedState(f"the table {name!r} of this state has not a key for each place")
         self.keys, self.columns = self._empty(rows)
-        self.keys[places] = stored[f"{name}.keys"]
+        self.keys[places] = keys
         for column, values in self.columns.items():
-            if stored[f"{name}.{column}"].shape != (places.size, values.shape[1]):
+            held = stored[f"{name}.{column}"]
+            if held.shape != (places.size, values.shape[1]) or held.dtype != values.dtype:
                 raise DamagedState(f"the table {name!r} of this state has other columns than this learner's")
-            values[places] = stored[f"{name}.{column}"]
+            values[places] = held
         self.used[0] = places.size
 
     def _empty(self, rows: int) -> tuple[NDArray[np.uint32], dict[str, NDArray[Any]]]:

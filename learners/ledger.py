@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from galloon.learners.automata.context import ContextAutomaton
 from galloon.learners.protocol import FloatArray
+from galloon.learners.state import check_arrays
 
 LEDGER_BUDGET = 1_000_000  # transitions beyond which the sums would cost more than they tell
 
@@ -66,6 +67,7 @@ class Ledger:
         }
 
     def restore(self, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        check_arrays(arrays, self.arrays())
         self.edge_gains = arrays["ledger"]
         self.gain = float.fromhex(meta["gain"])
         self.gain_where_known = float.fromhex(meta["gain_where_known"])

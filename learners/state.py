@@ -10,7 +10,8 @@ Layout, all little-endian:
 
 `pack` and `unpack` are inverse to the bit; equal states give equal bytes, so a digest proves equality.
 Nothing in here is executed on reading, whatever the bytes say; and since anybody can compute a checksum,
-`check_like` compares what was found with what is needed before compiled code, which trusts its arrays, sees it.
+`check_like` and `check_arrays` compare what was found with what is needed before compiled code, which trusts its
+arrays, sees it.
 """
 
 import json
@@ -96,17 +97,22 @@ def check_like(found: State, like: Mapping[str, NDArray[Any]]) -> None:
     """Refuse a state whose arrays have not the names, types and shapes of these, or hold what is not finite."""
     if found.arrays.keys() != like.keys():
         raise DamagedState(f"a {found.kind!r} state holds {sorted(like)}, this one {sorted(found.arrays)}")
-    for name, array in found.arrays.items():
-        needed = like[name]
+    check_arrays(found.arrays, like)
+
+
+def check_arrays(found: Mapping[str, NDArray[Any]], like: Mapping[str, NDArray[Any]]) -> None:
+    """The same for some of the arrays of a state."""
+    for name, needed in like.items():
+        array = found.get(name)
+        if array is None:
+            raise DamagedState(f"this state has no array {name!r}")
         if array.dtype != needed.dtype or array.shape != needed.shape:
             raise DamagedState(
-                f"array {name!r} of this {found.kind!r} state is {array.dtype} {array.shape}, "
+                f"array {name!r} of this state is {array.dtype} {array.shape}, "
                 f"not {needed.dtype} {needed.shape}"
             )
         if array.dtype.kind == "f" and not np.isfinite(array).all():
-            raise DamagedState(
-                f"array {name!r} of this {found.kind!r} state holds a number that is not finite"
-            )
+            raise DamagedState(f"array {name!r} of this state holds a number that is not finite")
 
 
 def digest(data: bytes) -> str:

@@ -175,6 +175,7 @@ class TextCombiner:
         found = state.unpack(data, "text_combiner", STATE_VERSION)
         self._tied.restore(found.meta["tied"], found.arrays)
         self._scorer.restore(found.arrays)
+        state.check_arrays(found.arrays, {"expert_gains": self._expert_gains})
         self._expert_gains = found.arrays["expert_gains"]
         self._gain = float.fromhex(found.meta["gain"])
         self._expected_gain = float.fromhex(found.meta["expected_gain"])

@@ -10,10 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from galloon.learners.errors import DamagedState
 from galloon.learners.kernels.quantiles import BUCKETS, RING, buckets_of
 from galloon.learners.kernels.scorer import survey
+from galloon.learners.state import check_arrays
 from galloon.learners.utterance import SlotNetwork
 
+RING_NAME, BORDERS_NAME = "confidence.ring", "confidence.borders"
 COLUMNS = BUCKETS + 3  # no confidence, each bucket, too early to say, null
 
 
@@ -54,18 +57,28 @@ class ConfidenceRecord:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         return {
-            "confidence.ring": self._ring[:, : min(RING, int(self._seen.max(initial=0)))],
+            RING_NAME: self._ring[:, : min(RING, int(self._seen.max(initial=0)))],
             "confidence.seen": self._seen,
-            "confidence.borders": self._borders,
+            BORDERS_NAME: self._borders,
             "confidence.right": self._right,
             "confidence.total": self._total,
         }
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        held = arrays["confidence.ring"]
-        self._ring = np.zeros((held.shape[0], RING))
+        fixed = {name: like for name, like in self.arrays().items() if name not in {RING_NAME, BORDERS_NAME}}
+        check_arrays(arrays, fixed)
+        held, borders, seen = arrays[RING_NAME], arrays[BORDERS_NAME], arrays["confidence.seen"]
+        if (
+            seen.min(initial=0) < 0
+            or held.shape != (len(seen), min(RING, int(seen.max(initial=0))))
+            or borders.shape != self._borders.shape
+            or not held.dtype == borders.dtype == np.float64
+            or not np.isfinite(held).all()
+            or np.isnan(borders).any()  # infinite until enough is seen
+        ):
+            raise DamagedState("the confidences of this state contradict each other")
+        self._ring = np.zeros_like(self._ring)
         self._ring[:, : held.shape[1]] = held
-        self._seen = arrays["confidence.seen"].copy()
-        self._borders = arrays["confidence.borders"].copy()
+        self._seen, self._borders = seen.copy(), borders.copy()
         self._right = arrays["confidence.right"].copy()
         self._total = arrays["confidence.total"].copy()

@@ -26,6 +26,7 @@ from galloon.learners.scorer.explanation import ExplainedSlot, explain_slots
 from galloon.learners.scorer.language import LanguageModel
 from galloon.learners.scorer.letters import Letters, letters_of
 from galloon.learners.scorer.standing import Standing
+from galloon.learners.state import check_arrays
 from galloon.learners.utterance import SlotNetwork
 
 FEATURES_OF_AN_OFFER = 32  # new ones, roughly: room is made for them beforehand
@@ -172,6 +173,7 @@ class Scorer:
         }
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        check_arrays(arrays, {"shares": self._shares, "agreed": self._agreed})
         self._shares, self._agreed = arrays["shares"].copy(), arrays["agreed"].copy()
         self._features.restore("features", arrays)
         self._language.table.restore("language", arrays)

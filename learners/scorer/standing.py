@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from galloon.learners.kernels.scorer import worth_listening
+from galloon.learners.state import check_arrays
 
 TRIALS = 64  # slots where experts differ, before anybody is left out
 # Of its tokens there are right. Random words of the language are right about once in 32, wherever they fall best;
@@ -41,4 +42,5 @@ class Standing:
         return {"standing.apart": self._apart, "standing.disputed": self._disputed}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        check_arrays(arrays, self.arrays())
         self._apart, self._disputed = arrays["standing.apart"].copy(), arrays["standing.disputed"].copy()

@@ -5,11 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from galloon.learners import state
 from galloon.learners.build import build
 from galloon.learners.combiner import Score, ShownGains, TrueText, TrueTokens
 from galloon.learners.errors import BoundExceeded, DamagedState, InvalidInput
 from galloon.learners.spec import CombinerSpec
-from galloon.learners.text_combiner import SCORER, TextCombiner
+from galloon.learners.text_combiner import SCORER, STATE_VERSION, TextCombiner
 from galloon.learners.truth import slot_truth
 from galloon.learners.utterance import ExpertOutput, Hypothesis, SlotNetwork, Utterance, Word
 from galloon.learners.weight_table import ShowsWeights
@@ -212,6 +213,26 @@ def test_feedback_that_does_not_fit_is_refused_and_changes_nothing():
         with pytest.raises(problem, match=words):
             made.learn(decision.memory, feedback)
         assert made.digest() == before
+
+
+def test_arrays_of_another_shape_or_type_are_refused():
+    """Compiled code trusts its arrays, and anybody can forge a state with a good checksum."""
+    made = combiner()
+    errors(made, 8, truth)
+    good = state.unpack(made.to_bytes(), "text_combiner", STATE_VERSION)
+    for name, array in good.arrays.items():
+        assert array.size, name
+        forgeries = [
+            np.concatenate([array, array]),
+            array[: len(array) // 2],
+            array[None],
+            array.astype(np.uint8),
+        ]
+        for forged in forgeries:
+            arrays = {**good.arrays, name: forged}
+            with pytest.raises(DamagedState):
+                combiner().restore(state.pack("text_combiner", STATE_VERSION, good.meta, arrays))
+    combiner().restore(made.to_bytes())
 
 
 def test_forged_memories_are_refused():
