@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from galloon.daemon import logs
-from galloon.daemon.allocator import settle_allocator
+from galloon.daemon.allocator import settle_allocator, start_without_caches
 from galloon.daemon.auth import new_token
 from galloon.daemon.config import load
 from galloon.daemon.config_options import config_options
@@ -45,6 +45,7 @@ def serve(
         return
     try:
         config = load(path, os.environ, flags)
+        start_without_caches()
         logs.configure(config.log)
         settle_allocator()
         # Imported late: compiled kernels and OpenFst take a while, and a wrong key should not wait for them.
