@@ -33,7 +33,7 @@ def start_without_caches() -> None:
     """
     environment = without_caches(os.environ)
     if environment is not None and _is_command():
-        with suppress(OSError):
+        with suppress(OSError):  # it serves as well with caches, and holds a little more memory
             os.execve(sys.executable, sys.orig_argv, environment)  # noqa: S606  # itself
 
 

@@ -43,9 +43,9 @@ def serve(
     if new_token is not None:
         _print_token(new_token, prefix)
         return
+    start_without_caches()  # before the configuration is read: a pipe can be read only once
     try:
         config = load(path, os.environ, flags)
-        start_without_caches()
         logs.configure(config.log)
         settle_allocator()
         # Imported late: compiled kernels and OpenFst take a while, and a wrong key should not wait for them.
