@@ -6,7 +6,7 @@ import json
 import signal
 import subprocess
 import sys
-import time
+import threading
 from pathlib import Path
 from random import Random
 
@@ -16,7 +16,7 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from galloon.daemon.service import Stream
-from galloon.daemon.sqlite_store import LAG_BYTES, SqliteStore
+from galloon.daemon.sqlite_store import SqliteStore
 from galloon.v1 import combine_pb2 as wire
 from galloon.v1 import learners_pb2
 from tests.daemon.serving import EXPERTS, feedback, serving, simple_spec, utterance
@@ -61,21 +61,24 @@ async def test_streams_that_are_cut_off_leave_nothing_to_the_collector(tmp_path)
             gc.enable()
 
 
-async def test_a_flood_grows_no_faster_than_the_disk(tmp_path, monkeypatch):
-    """What is written slowly is read slowly, instead of waiting in memory."""
-    queued = []
+async def test_a_flood_waits_for_the_disk(tmp_path, monkeypatch):
+    """What cannot be written is not read on, instead of waiting in memory."""
+    lag, in_flight, streams, entry_bytes = 65_536, 2, 10, 8192  # of a round of such a flood, at most
+    may_write = threading.Event()
+    insert = SqliteStore._insert
 
-    def insert_slowly(store, batch):
-        queued.append(store._queued_bytes)
-        time.sleep(1.0)
+    def insert_when_it_may(store, batch):
+        may_write.wait()
         insert(store, batch)
 
-    insert = SqliteStore._insert
-    monkeypatch.setattr(SqliteStore, "_insert", insert_slowly)
-    async with serving(tmp_path, store__commit_delay_s=0.001) as daemon:
-        await never_reading(daemon.app.address, Random(1), seconds=3.0)
-        taken_before = 10 * 64 * 8192  # bytes, at most: streams, in flight, of a round's entry
-        assert LAG_BYTES < max(queued) < LAG_BYTES + taken_before
+    monkeypatch.setattr("galloon.daemon.sqlite_store.LAG_BYTES", lag)
+    monkeypatch.setattr(SqliteStore, "_insert", insert_when_it_may)
+    async with serving(tmp_path, limits__in_flight=in_flight) as daemon:
+        try:
+            await never_reading(daemon.app.address, Random(1), streams, seconds=3.0)
+            assert lag < daemon.app._store._queued_bytes < lag + streams * in_flight * entry_bytes
+        finally:
+            may_write.set()
 
 
 async def _until_turned_away(stream):
