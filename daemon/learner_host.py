@@ -30,7 +30,7 @@ from galloon.daemon.lane import Lane
 from galloon.daemon.limits import Limits
 from galloon.daemon.outcome import settle
 from galloon.daemon.recent import Recent
-from galloon.daemon.rounds import Pending, Rounds
+from galloon.daemon.rounds import Pending, Rounds, loose
 from galloon.daemon.stages import Stages, alone
 from galloon.daemon.store import VOID, Entry, Store
 from galloon.learners import state
@@ -156,6 +156,10 @@ class LearnerHost:
     async def expire(self) -> None:
         """Expire rounds that waited too long."""
         await self.lane.run(("expire", 0), self._expire_overdue)
+
+    async def gather(self) -> None:
+        """Bring together in memory what is remembered of rounds."""
+        await self.lane.run(("gather", 0), self.rounds.gather)
 
     async def close(self) -> None:
         """Refuse everything from now on."""
@@ -305,7 +309,7 @@ class LearnerHost:
         feedback = feedback_from_wire(wire.Feedback.FromString(event.feedback))
         yield
         try:
-            lesson = self._combiner.learn(round_.memory, feedback)
+            lesson = self._combiner.learn(loose(round_.memory), feedback)
         except LearnerError:
             round_.feedback = None
             raise

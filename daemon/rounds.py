@@ -6,7 +6,8 @@ r"""The life of one round: begun by an utterance, pending, then learned or expir
 `Rounds` are the rounds of one learner. `answer_to` and `question` say what to do with an utterance or a
 feedback: new, a repetition (the same answer again), or refused. `chosen`, `learned` and `expired` apply
 events, the same way live and on replay. `capture` and `restore` are inverse to the bit. No clock decides
-anything in here: `born` only tells the host which rounds to expire, by an event.
+anything in here: `born` only tells the host which rounds to expire, by an event. `gather` moves memory about
+and changes nothing.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -24,6 +25,10 @@ from galloon.v1 import combine_pb2 as wire
 PENDING_BLOBS = ("fingerprint", "memory", "answer")  # in the order of the fields
 MOST_ROUNDS = 2**53
 SETTLED_BLOBS = ("fingerprint", "answer", "feedback", "lesson")
+GATHERED_BYTES = 1 << 20  # at least: the allocator maps a block of this size apart
+LOOSE_BYTES = GATHERED_BYTES // 8  # since the last time, for which it is worth it
+
+Blob = bytes | memoryview  # by itself, or a piece of the block where `gather` put it
 
 
 @dataclass(slots=True)
@@ -33,22 +38,22 @@ class Pending:
     round_number: int
     id: str
     fingerprint: bytes
-    memory: bytes
-    answer: bytes
+    memory: Blob
+    answer: Blob
     # ----
     born: float = 0.0
     feedback: bytes | None = None  # fingerprint of a feedback that is being written
     leaving: bool = False  # its expiry is being written
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Settled:
     """A round that is over, kept so that a retry gets the same answer. No lesson: it expired."""
 
     round_number: int
     id: str
     fingerprint: bytes
-    answer: bytes
+    answer: Blob
     feedback: bytes
     lesson: bytes
 
@@ -64,6 +69,7 @@ class Rounds:
     total_gain: float = 0.0
     pending: dict[str, Pending] = field(default_factory=dict)  # oldest first
     settled: dict[str, Settled] = field(default_factory=dict)  # first settled first
+    _loose_bytes: int = 0
 
     # What to do with a request.
 
@@ -77,7 +83,7 @@ class Rounds:
                 f"utterance {utterance_id!r} was sent before with other content: give each an id of its own",
                 "utterance.id",
             )
-        return known.answer
+        return loose(known.answer)
 
     def question(self, utterance_id: str, fingerprint: bytes) -> Pending | bytes:
         """The pending round that this feedback is for, or the answer that it got before."""
@@ -115,16 +121,16 @@ class Rounds:
         """The answer to an utterance, and the memory of its round while it is pending."""
         round_ = self.pending.get(utterance_id)
         if round_ is not None:
-            return round_.answer, round_.memory
+            return loose(round_.answer), loose(round_.memory)
         known = self.settled.get(utterance_id)
         if known is None:
             raise UnknownRound(f"no round is known for utterance {utterance_id!r}", "id")
-        return known.answer, None
+        return loose(known.answer), None
 
     def answers(self) -> Iterator[bytes]:
         """Everything that a retry may get."""
-        yield from (round_.answer for round_ in self.pending.values())
-        yield from (round_.answer for round_ in self.settled.values())
+        yield from (loose(round_.answer) for round_ in self.pending.values())
+        yield from (loose(round_.answer) for round_ in self.settled.values())
         yield from (round_.lesson for round_ in self.settled.values() if round_.lesson)
 
     def overdue(self, most: int, born_before: float) -> tuple[str, ...]:
@@ -143,6 +149,7 @@ class Rounds:
 
     def chosen(self, event: Chose, born: float = 0.0) -> None:
         self.started = event.round_number + 1
+        self._loose_bytes += len(event.memory) + len(event.answer)
         self.pending[event.id] = Pending(
             event.round_number, event.id, event.fingerprint, event.memory, event.answer, born
         )
@@ -167,6 +174,29 @@ class Rounds:
         )
         while len(self.settled) > self.remembered:
             del self.settled[next(iter(self.settled))]
+
+    # Memory.
+
+    @property
+    def are_scattered(self) -> bool:
+        """Whether it is worth looking at them again."""
+        return self._loose_bytes >= LOOSE_BYTES
+
+    def gather(self) -> None:
+        """Copy answers and memories into one block, where they are many.
+
+        What a flood of long utterances leaves lies scattered over all the pages that it filled, and keeps them.
+        """
+        self._loose_bytes = 0
+        rounds: list[Pending | Settled] = [*self.pending.values(), *self.settled.values()]
+        blobs = [round_.answer for round_ in rounds] + [round_.memory for round_ in self.pending.values()]
+        if sum(map(len, blobs)) < GATHERED_BYTES:
+            return
+        pieces = _in_one_block(blobs)
+        for round_ in rounds:
+            round_.answer = next(pieces)
+        for round_ in self.pending.values():
+            round_.memory = next(pieces)
 
     # Snapshots.
 
@@ -204,6 +234,21 @@ class Rounds:
         settled = [_from_arrays(f"settled_{name}", arrays) for name in SETTLED_BLOBS]
         rows = zip(arrays["settled_rounds"].tolist(), meta["settled"], *settled, strict=True)
         self.settled = {row[1]: Settled(*row) for row in rows}
+        self._loose_bytes = sum(
+            len(arrays[name]) for name in ("pending_memory", "pending_answer", "settled_answer")
+        )
+
+
+def loose(blob: Blob) -> bytes:
+    """For those who want bytes."""
+    return blob if isinstance(blob, bytes) else bytes(blob)
+
+
+def _in_one_block(blobs: list[Blob]) -> Iterator[memoryview]:
+    block, at = memoryview(b"".join(blobs)), 0
+    for blob in blobs:
+        yield block[at : at + len(blob)]
+        at += len(blob)
 
 
 def _check_counts(meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -221,7 +266,7 @@ def _check_counts(meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -
         raise DamagedState("the rounds of this learner's state contradict each other")
 
 
-def _to_arrays(name: str, blobs: list[bytes]) -> dict[str, NDArray[Any]]:
+def _to_arrays(name: str, blobs: list[Blob]) -> dict[str, NDArray[Any]]:
     """Many blobs as one array of bytes and one of lengths."""
     return {
         name: np.frombuffer(b"".join(blobs), dtype=np.uint8),

@@ -11,7 +11,7 @@ from typing import Any
 from galloon.daemon.learner_host import LearnerHost
 from galloon.daemon.page.numbers import number
 from galloon.daemon.recent import KEPT_WHILE_WATCHED, Shown
-from galloon.daemon.rounds import Pending, Settled
+from galloon.daemon.rounds import Pending, Settled, loose
 from galloon.learners.alignment import slot_text
 from galloon.learners.combiner import Alternative, ChosenToken, Feedback, TrueText, TrueTokens
 from galloon.v1 import combine_pb2 as wire
@@ -68,7 +68,7 @@ def slots_to_json(tokens: Iterable[ChosenToken]) -> list[dict[str, Any]]:
 
 
 def _round_to_json(host: LearnerHost, round_: Pending | Settled, shown: Shown | None) -> dict[str, Any]:
-    choice = wire.CombineResponse.FromString(round_.answer).choice
+    choice = wire.CombineResponse.FromString(loose(round_.answer)).choice
     tokens = tokens_of(choice) if shown is None else shown.tokens
     state, learned = "pending", wire.Learned()
     if isinstance(round_, Settled):

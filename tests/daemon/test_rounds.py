@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from galloon.daemon.errors import ExpiredRound, OtherContent, OtherFeedback, StoreDamaged, UnknownRound
 from galloon.daemon.events import Chose, Expired, Taught, from_entry
-from galloon.daemon.rounds import Rounds
+from galloon.daemon.rounds import GATHERED_BYTES, LOOSE_BYTES, Rounds
 from galloon.daemon.store import VOID, StoredEntry
 from galloon.learners import state
 
@@ -57,6 +57,33 @@ def test_any_history_survives_a_snapshot_anywhere_in_it(history, remembered, cut
             elif action == "expire" and name in rounds.pending:
                 rounds.expired(Expired((name,)))
     assert packed(straight) == packed(interrupted)
+
+
+def test_what_is_much_is_gathered_in_one_block():
+    """It stays what it was; what comes later lies by itself until the next time."""
+    rounds, twin, size = Rounds(8), Rounds(8), GATHERED_BYTES // 4
+    for number in range(9):
+        for each in (rounds, twin):
+            begun(each, f"u{number}", bytes([number]) * size, bytes([99 - number]) * size)
+            if number % 2:
+                taught(each, f"u{number}")
+        assert rounds.are_scattered
+        rounds.gather()
+        assert not rounds.are_scattered
+        assert rounds.remembered_of("u0") == twin.remembered_of("u0")
+        assert packed(rounds) == packed(twin)
+    pending, settled = rounds.pending.values(), rounds.settled.values()
+    pieces = [round_.answer for round_ in (*pending, *settled)] + [round_.memory for round_ in pending]
+    assert len({id(piece.obj) for piece in pieces}) == 1
+    assert all(isinstance(answer, bytes) for answer in rounds.answers())
+
+
+def test_a_little_stays_where_it_is():
+    """A block that is not mapped apart would be one more piece between others."""
+    rounds = Rounds(8)
+    begun(rounds, "a", answer=bytes(LOOSE_BYTES))
+    rounds.gather()
+    assert isinstance(rounds.pending["a"].answer, bytes)
 
 
 @settings(deadline=None, max_examples=50)
