@@ -27,6 +27,7 @@ MOST_ROUNDS = 2**53
 SETTLED_BLOBS = ("fingerprint", "answer", "feedback", "lesson")
 GATHERED_BYTES = 1 << 20  # at least: the allocator maps a block of this size apart
 LOOSE_BYTES = GATHERED_BYTES // 8  # since the last time, for which it is worth it
+SMALL_BYTES = 1024  # at most; not gathered, because a piece of a block costs 150 bytes more than bytes do
 
 Blob = bytes | memoryview  # by itself, or a piece of the block where `gather` put it
 
@@ -183,20 +184,18 @@ class Rounds:
         return self._loose_bytes >= LOOSE_BYTES
 
     def gather(self) -> None:
-        """Copy answers and memories into one block, where they are many.
+        """Copy large answers and memories into one block, where they are many.
 
         What a flood of long utterances leaves lies scattered over all the pages that it filled, and keeps them.
         """
         self._loose_bytes = 0
-        rounds: list[Pending | Settled] = [*self.pending.values(), *self.settled.values()]
-        blobs = [round_.answer for round_ in rounds] + [round_.memory for round_ in self.pending.values()]
-        if sum(map(len, blobs)) < GATHERED_BYTES:
-            return
-        pieces = _in_one_block(blobs)
-        for round_ in rounds:
-            round_.answer = next(pieces)
-        for round_ in self.pending.values():
-            round_.memory = next(pieces)
+        places = [(round_, "answer") for round_ in (*self.pending.values(), *self.settled.values())]
+        places += [(round_, "memory") for round_ in self.pending.values()]
+        large = [place for place in places if len(getattr(*place)) > SMALL_BYTES]
+        blobs = [getattr(*place) for place in large]
+        if sum(map(len, blobs)) >= GATHERED_BYTES:
+            for place, piece in zip(large, _in_one_block(blobs), strict=True):
+                setattr(*place, piece)
 
     # Snapshots.
 

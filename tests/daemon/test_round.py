@@ -287,6 +287,7 @@ async def test_flow_control_holds_a_hasty_client_back(tmp_path):
 async def test_rounds_whose_memories_were_gathered_learn_the_same(tmp_path, monkeypatch):
     """To the bit; and a retry gets the same answer."""
     monkeypatch.setattr("galloon.daemon.rounds.GATHERED_BYTES", 1)
+    monkeypatch.setattr("galloon.daemon.rounds.SMALL_BYTES", 0)
     digests = []
     for gathered in (False, True):
         async with serving(tmp_path / str(gathered)) as daemon:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from galloon.daemon.errors import ExpiredRound, OtherContent, OtherFeedback, StoreDamaged, UnknownRound
 from galloon.daemon.events import Chose, Expired, Taught, from_entry
-from galloon.daemon.rounds import GATHERED_BYTES, LOOSE_BYTES, Rounds
+from galloon.daemon.rounds import GATHERED_BYTES, LOOSE_BYTES, SMALL_BYTES, Rounds
 from galloon.daemon.store import VOID, StoredEntry
 from galloon.learners import state
 
@@ -78,12 +78,17 @@ def test_what_is_much_is_gathered_in_one_block():
     assert all(isinstance(answer, bytes) for answer in rounds.answers())
 
 
-def test_a_little_stays_where_it_is():
-    """A block that is not mapped apart would be one more piece between others."""
+@pytest.mark.parametrize(
+    ("count", "size"), [(1, LOOSE_BYTES), (2 * GATHERED_BYTES // SMALL_BYTES, SMALL_BYTES)]
+)
+def test_a_little_stays_where_it_is(count, size):
+    """A block that is not mapped apart would be one more piece between others; small pieces would cost more."""
     rounds = Rounds(8)
-    begun(rounds, "a", answer=bytes(LOOSE_BYTES))
+    for number in range(count):
+        begun(rounds, f"u{number}", answer=bytes(size))
+    assert rounds.are_scattered
     rounds.gather()
-    assert isinstance(rounds.pending["a"].answer, bytes)
+    assert all(isinstance(round_.answer, bytes) for round_ in rounds.pending.values())
 
 
 @settings(deadline=None, max_examples=50)
