@@ -234,12 +234,13 @@ class SqliteStore:
             self._database.close()
 
     def _write_until_closed(self) -> None:
-        pause, written = self._delay, True
-        while not self._closing or (self._queue and written):
+        pause, closing, written = self._delay, False, True
+        while not closing or (self._queue and written):
             self._some.wait()
             self._urgent.wait(timeout=pause)
             self._some.clear()
             self._urgent.clear()
+            closing = self._closing  # asked before the last attempt: there may be space again by now
             written = self._write_queue()
             self._stuck = not written
             pause = self._delay if written else FULL_PAUSE_S
@@ -332,9 +333,7 @@ class SqliteStore:
             else:
                 self._weigh(entry.learner, -len(entry.body))
                 kept.append(Entry(entry.learner, entry.seq, VOID, b""))
-        while (
-            self._queue
-        ):  # taken out one by one: the event loop appends meanwhile, so nothing may walk over it
+        while self._queue:  # one by one: the event loop appends meanwhile, so nothing may walk over it
             waiting = self._queue.popleft()
             if isinstance(waiting, _Task):
                 self._loop.call_soon_threadsafe(settle, waiting.future, None, error)

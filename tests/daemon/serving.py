@@ -1,14 +1,15 @@
 """A real server on a real port inside the test's own process, and a client that speaks the bare wire.
 
 `serving` starts one; `Daemon.stream` opens a stream and gives a `Conversation`: `ask` sends any request and reads
-the next answer, `opened`, `choice` and `learned` insist on the kind of it.
+the next answer, `opened`, `choice` and `learned` insist on the kind of it. Calls that are refused as soon as they
+begin go through `insisting`.
 """
 
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import grpc
 
@@ -19,6 +20,8 @@ from galloon.v1 import combine_pb2 as wire
 from galloon.v1 import combine_pb2_grpc, learners_pb2, learners_pb2_grpc, spec_pb2, utterance_pb2
 
 EXPERTS = ("ann", "bob", "cy")
+T = TypeVar("T")
+LOST = "Internal error from Core"  # gRPC's words for a write on a stream that was refused meanwhile
 
 
 class Daemon:
@@ -82,6 +85,16 @@ class Conversation:
         await self.call.done_writing()
         assert await self.call.read() is grpc.aio.EOF
         return await self.call.code()
+
+
+async def insisting(call: Callable[[], Awaitable[T]]) -> T:
+    """What a call gives or raises; called again where gRPC lost the refusal."""
+    while True:
+        try:
+            return await call()
+        except grpc.aio.AioRpcError as error:
+            if error.details() != LOST:
+                raise
 
 
 def as_request(request: Any) -> wire.CombineRequest:

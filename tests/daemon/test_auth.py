@@ -15,7 +15,7 @@ from galloon.daemon.transport import check_exposure
 from galloon.learners.build import build
 from galloon.v1 import combine_pb2 as wire
 from galloon.v1 import combine_pb2_grpc, learners_pb2, learners_pb2_grpc
-from tests.daemon.serving import Conversation, serving, simple_spec
+from tests.daemon.serving import Conversation, insisting, serving, simple_spec
 from tests.system import needs
 
 
@@ -62,7 +62,8 @@ STREAMING = {"ExportLearner", "WatchStatistics"}
 async def outcome(daemon, method, metadata):
     """The code that a call ends with."""
     call = getattr(daemon.learners, method)
-    try:
+
+    async def called():
         if method == "ImportLearner":
             await call(iter([METHODS[method]]), metadata=metadata)
         elif method in STREAMING:
@@ -70,6 +71,9 @@ async def outcome(daemon, method, metadata):
                 break
         else:
             await call(METHODS[method], metadata=metadata)
+
+    try:
+        await insisting(called)
     except grpc.RpcError as error:
         return error.code()
     return grpc.StatusCode.OK
@@ -82,9 +86,9 @@ async def test_no_method_answers_without_a_good_token(tmp_path, tokens):
             for method in METHODS:
                 code = await outcome(daemon, method, metadata(tokens))
                 assert code == grpc.StatusCode.UNAUTHENTICATED, (name, method)
-            stream = daemon.stream(metadata=metadata(tokens))
+            request = wire.Open(learner="alice/x", create=simple_spec())
             with pytest.raises(grpc.RpcError) as refused:
-                await stream.ask(wire.Open(learner="alice/x", create=simple_spec()))
+                await insisting(lambda: daemon.stream(metadata=metadata(tokens)).ask(request))  # noqa: B023
             assert refused.value.code() == grpc.StatusCode.UNAUTHENTICATED, name
         assert len(daemon.app.registry) == 0
 
@@ -174,9 +178,12 @@ def channel_to(app, certificates, client=None):
 
 
 async def opens(channel):
-    stream = Conversation(combine_pb2_grpc.CombineServiceStub(channel).Combine(timeout=10))
+    async def opened():
+        stream = Conversation(combine_pb2_grpc.CombineServiceStub(channel).Combine(timeout=10))
+        return await stream.opened(wire.Open(learner="alice/x", create=simple_spec()))
+
     try:
-        return (await stream.opened(wire.Open(learner="alice/x", create=simple_spec()))).learner
+        return (await insisting(opened)).learner
     except grpc.RpcError as error:
         return error.code()
 

@@ -7,7 +7,7 @@ from galloon.daemon.errors import LimitPassed
 from galloon.daemon.limits import ADVICE, Ledger, Limits, check
 from galloon.v1 import combine_pb2 as wire
 from galloon.v1 import learners_pb2
-from tests.daemon.serving import serving, simple_spec, utterance
+from tests.daemon.serving import insisting, serving, simple_spec, utterance
 
 
 async def test_too_many_streams_are_turned_away_until_one_ends(tmp_path):
@@ -15,7 +15,7 @@ async def test_too_many_streams_are_turned_away_until_one_ends(tmp_path):
     async with serving(tmp_path, limits__streams=2) as daemon:
         first, second = await daemon.open(), await daemon.open()
         with pytest.raises(grpc.RpcError) as refused:
-            await daemon.stream().ask(wire.Open(learner="test"))
+            await insisting(lambda: daemon.stream().ask(wire.Open(learner="test")))
         assert refused.value.code() == grpc.StatusCode.RESOURCE_EXHAUSTED
         assert "streams: 3 asked, 2 allowed" in refused.value.details()
         await first.close()

@@ -19,7 +19,7 @@ from galloon.daemon.service import Stream
 from galloon.daemon.sqlite_store import SqliteStore
 from galloon.v1 import combine_pb2 as wire
 from galloon.v1 import learners_pb2
-from tests.daemon.serving import EXPERTS, feedback, serving, simple_spec, utterance
+from tests.daemon.serving import EXPERTS, feedback, insisting, serving, simple_spec, utterance
 from tests.daemon_process import Daemon
 from tests.fault.nuisances import never_reading
 from tests.system import needs
@@ -43,7 +43,7 @@ async def test_draining_answers_everything_then_ends_every_stream(tmp_path):
         assert [answer async for answer in _until_turned_away(idle)] == []
         await draining
         with pytest.raises(grpc.RpcError) as refused:
-            await daemon.stream().ask(wire.Open(learner="test"))
+            await insisting(lambda: daemon.stream().ask(wire.Open(learner="test")))
         assert refused.value.code() == grpc.StatusCode.UNAVAILABLE
 
 

@@ -7,6 +7,7 @@ import gc
 import shutil
 import sqlite3
 import threading
+import time
 
 import pytest
 
@@ -220,6 +221,32 @@ async def test_on_a_full_disk_nobody_is_made_to_wait(tmp_path):
     store._database.execute("PRAGMA max_page_count = 1000000")
     await store.close()
     assert store.has_room()
+
+
+async def test_what_a_full_disk_refused_is_tried_once_more_at_the_end(tmp_path, monkeypatch):
+    """Also when the end comes in the middle of an attempt."""
+    store, loop, ends = opened(tmp_path), asyncio.get_running_loop(), []
+    store.start(lambda seconds, entries: None, pytest.fail)
+    key = await store.create("a", "{}", None)
+
+    def fail_while_it_ends(batch):
+        monkeypatch.undo()
+        ends.append(asyncio.run_coroutine_threadsafe(store.close(), loop))
+        while not store._closing:
+            time.sleep(0.001)
+        full = sqlite3.OperationalError("database or disk is full")
+        full.sqlite_errorcode = sqlite3.SQLITE_FULL
+        raise full
+
+    monkeypatch.setattr(store, "_insert", fail_while_it_ends)
+    store.append(Entry(key, 1, 1, b"x"))
+    while not ends:  # noqa: ASYNC110  # the writer comes to it in its own time
+        await asyncio.sleep(0.001)
+    await asyncio.wrap_future(ends[0])
+    store = opened(tmp_path)
+    assert [entry.body for entry in store.journal(key, 0)] == [b"x"]
+    store.start(lambda seconds, entries: None, pytest.fail)
+    await store.close()
 
 
 def test_one_daemon_at_a_time(tmp_path):
