@@ -187,6 +187,7 @@ class Rounds:
         """Copy large answers and memories into one block, where they are many.
 
         What a flood of long utterances leaves lies scattered over all the pages that it filled, and keeps them.
+        A memory that was gathered is read from its bytes when feedback comes, as after a restart.
         """
         self._loose_bytes = 0
         places = [(round_, "answer") for round_ in (*self.pending.values(), *self.settled.values())]
