@@ -187,9 +187,13 @@ class Rounds:
         """Copy large answers and memories into one block, where they are many.
 
         What a flood of long utterances leaves lies scattered over all the pages that it filled, and keeps them.
-        A memory that was gathered is read from its bytes when feedback comes, as after a restart.
+        A memory is from then on read from its bytes when feedback comes, as after a restart: what the combiner
+        hung on it, for feedback that comes at once, holds pages as well.
         """
         self._loose_bytes = 0
+        for round_ in self.pending.values():
+            if type(round_.memory) not in (bytes, memoryview):
+                round_.memory = bytes(round_.memory)
         places = [(round_, "answer") for round_ in (*self.pending.values(), *self.settled.values())]
         places += [(round_, "memory") for round_ in self.pending.values()]
         large = [place for place in places if len(getattr(*place)) > SMALL_BYTES]
