@@ -40,6 +40,7 @@ from tests.fault.workload import POSTS, Log, keep_busy
 
 DEADLY, WARM_UP = 0.1, 0.3  # until then, of the time
 HASTE = 10
+LOOKS = 3  # at least in a minute: the last one may be a single moment in the middle of a flood
 PAUSE_S = 0.4  # of each stream between two rounds: an hour of it can be played again in minutes
 # Small, so that what grows up to a limit is at its limit when the warm-up is over.
 LIMITS = Limits(pending_rounds=128, remembered_rounds=512)
@@ -167,9 +168,9 @@ def sampled(pid: int, at_s: float, fault: str) -> Sample:
 
 
 def settled(samples: Sequence[Sample]) -> list[Sample]:
-    """What memory came back to: the lowest of each minute."""
-    minutes = groupby(samples, key=lambda each: each.at_s // 60)
-    return [min(minute, key=lambda each: each.resident_mb) for _, minute in minutes]
+    """What memory came back to: the lowest of each minute that was looked at often enough to have come back."""
+    minutes = (list(minute) for _, minute in groupby(samples, key=lambda each: each.at_s // 60))
+    return [min(minute, key=lambda each: each.resident_mb) for minute in minutes if len(minute) >= LOOKS]
 
 
 def slope_mb_per_hour(samples: Sequence[Sample]) -> float:
@@ -212,7 +213,7 @@ def main() -> int:
     duration_s = arguments.hours * 3600
     run = asyncio.run(soak(directory.resolve(), seed, duration_s, arguments.every))
     measured = [each for each in run.samples if each.at_s > WARM_UP * duration_s]
-    first, last, lows = measured[0], measured[-1], settled(measured)
+    first, last, lows = measured[0], measured[-1], settled(measured) or measured
     figures = {
         "hours": arguments.hours,
         "acknowledged": run.log.acknowledgements,

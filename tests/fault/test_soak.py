@@ -4,7 +4,9 @@ judgement.
 
 from pathlib import Path
 
-from tests.fault.soak import soak
+import pytest
+
+from tests.fault.soak import Sample, settled, slope_mb_per_hour, soak
 from tests.system import needs
 
 PLAN = ("vanishing", "full_disk", "terminate", "nonsense", "failed_sync", "pause", "never_reading", "greedy")
@@ -16,3 +18,14 @@ async def test_a_daemon_under_load_survives_clients_disks_and_signals_and_loses_
     run = await soak(tmp_path, seed=6, duration_s=0, every_s=0.3, plan=PLAN)
     assert set(run.faults) == set(PLAN)
     assert run.log.acknowledgements > 0
+
+
+def test_the_slope_is_that_of_what_memory_comes_back_to():
+    """Floods come and go, also at the last moment; what they leave is measured."""
+    floods = {7, 8, 19, 20, 21, 40, 60}
+    samples = [
+        Sample(5.0 * look, 300.0 + look / 720 * 0.5 + 20.0 * (look in floods), 27, 15, "")
+        for look in range(61)
+    ]
+    assert slope_mb_per_hour(settled(samples)) == pytest.approx(0.5)
+    assert abs(slope_mb_per_hour(samples)) > 5.0
