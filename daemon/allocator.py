@@ -19,9 +19,10 @@ from pathlib import Path
 
 TUNABLES, CACHES = "GLIBC_TUNABLES", "glibc.malloc.tcache_count"
 TRIM_THRESHOLD, MMAP_THRESHOLD, ARENA_MAX = -1, -3, -8  # as in malloc.h
+MAPPED_BYTES = 1 << 20  # what is as large as this lies apart, and goes as a whole
 SETTINGS = {
     "MALLOC_TRIM_THRESHOLD_": (TRIM_THRESHOLD, 1 << 20),
-    "MALLOC_MMAP_THRESHOLD_": (MMAP_THRESHOLD, 1 << 20),
+    "MALLOC_MMAP_THRESHOLD_": (MMAP_THRESHOLD, MAPPED_BYTES),
     "MALLOC_ARENA_MAX": (ARENA_MAX, 2),
 }
 

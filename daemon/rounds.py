@@ -10,13 +10,14 @@ anything in here: `born` only tells the host which rounds to expire, by an event
 and changes nothing.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from galloon.daemon.allocator import MAPPED_BYTES
 from galloon.daemon.errors import ExpiredRound, OtherContent, OtherFeedback, UnknownRound
 from galloon.daemon.events import Chose, Expired, Taught
 from galloon.learners.errors import DamagedState
@@ -25,11 +26,12 @@ from galloon.v1 import combine_pb2 as wire
 PENDING_BLOBS = ("fingerprint", "memory", "answer")  # in the order of the fields
 MOST_ROUNDS = 2**53
 SETTLED_BLOBS = ("fingerprint", "answer", "feedback", "lesson")
-GATHERED_BYTES = 1 << 20  # at least: the allocator maps a block of this size apart
+GATHERED_BYTES = MAPPED_BYTES  # at least, so that they lie apart
 LOOSE_BYTES = GATHERED_BYTES // 8  # since the last time, for which it is worth it
 SMALL_BYTES = 1024  # at most; not gathered, because a piece of a block costs 150 bytes more than bytes do
 
 Blob = bytes | memoryview  # by itself, or a piece of the block where `gather` put it
+Cut = TypeVar("Cut", bytes, memoryview)
 
 
 @dataclass(slots=True)
@@ -199,7 +201,8 @@ class Rounds:
         large = [place for place in places if len(getattr(*place)) > SMALL_BYTES]
         blobs = [getattr(*place) for place in large]
         if sum(map(len, blobs)) >= GATHERED_BYTES:
-            for place, piece in zip(large, _in_one_block(blobs), strict=True):
+            block = memoryview(b"".join(blobs))
+            for place, piece in zip(large, _cut(block, map(len, blobs)), strict=True):
                 setattr(*place, piece)
 
     # Snapshots.
@@ -248,13 +251,6 @@ def loose(blob: Blob) -> bytes:
     return blob if isinstance(blob, bytes) else bytes(blob)
 
 
-def _in_one_block(blobs: list[Blob]) -> Iterator[memoryview]:
-    block, at = memoryview(b"".join(blobs)), 0
-    for blob in blobs:
-        yield block[at : at + len(blob)]
-        at += len(blob)
-
-
 def _check_counts(meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
     """Refuse numbers that no run of rounds leads to: these bytes may come from a client."""
     counts = [meta[name] for name in ("started", "lessons", "expired")]
@@ -279,8 +275,13 @@ def _to_arrays(name: str, blobs: list[Blob]) -> dict[str, NDArray[Any]]:
 
 
 def _from_arrays(name: str, arrays: Mapping[str, NDArray[Any]]) -> Iterator[bytes]:
-    data, at = arrays[name].tobytes(), 0
-    for size in arrays[f"{name}_bytes"].tolist():
+    return _cut(arrays[name].tobytes(), arrays[f"{name}_bytes"].tolist())
+
+
+def _cut(data: Cut, sizes: Iterable[int]) -> Iterator[Cut]:
+    """What was joined, piece by piece."""
+    at = 0
+    for size in sizes:
         yield data[at : at + size]
         at += size
 
