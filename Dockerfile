@@ -33,7 +33,7 @@ ENV NUMBA_CACHE_DIR=/opt/galloon/kernels \
     NUMBA_CPU_NAME=generic
 # Importing everything that the commands import leaves its byte code behind, and that of nothing else.
 RUN /opt/galloon/bin/python -c 'from galloon.__main__ import *; [main.get_command(None, n) for n in SUB_COMMANDS]' \
- && /opt/galloon/bin/python -c 'import galloon.daemon.app, galloon.clients.replay.results, galloon.clients.blocking' \
+ && /opt/galloon/bin/python -c 'import galloon.daemon.app, galloon.clients.replay.results, galloon.clients.api.blocking' \
  && /opt/galloon/bin/python -m galloon.learners.kernels
 
 FROM ${BASE}

@@ -9,7 +9,7 @@ import random
 import time
 
 from galloon.learners.alignment import align
-from galloon.learners.utterance import ExpertOutput, Utterance, Word
+from galloon.learners.observation import ExpertOutput, Utterance, Word
 
 EXPERTS, WORDS, ERROR_SHARE = 5, 20, 0.15
 UTTERANCES, ROUNDS = 300, 7

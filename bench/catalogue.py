@@ -12,9 +12,9 @@ from bench.progressive import FIRST_FIVE, progressive, scored
 from galloon.clients.replay.baselines import baselines
 from galloon.clients.replay.material import Input, Material, normalizer_for, read_material
 from galloon.clients.samples import asr_sample, ocr_sample
-from galloon.clients.system_scores import SystemScores
-from galloon.learners.scoring.normalizers import normalizer
-from galloon.learners.spec import CombinerSpec
+from galloon.clients.scores.systems import SystemScores
+from galloon.learners.combiners.spec import CombinerSpec
+from galloon.learners.text.normalizers import normalizer
 
 LEARNERS = {
     "component_hedge": "CDCH",

@@ -15,11 +15,11 @@ from typing import Any
 from bench.rate import quantile
 from bench.servers import Server, daemon
 from bench.work import EXPERTS, SPEC
-from galloon.clients.client import GalloonClient
-from galloon.clients.questions import AlignedUtterance
-from galloon.clients.stream import CombineStream, StreamOptions
-from galloon.learners.combiner import TrueTokens
-from galloon.learners.spec import CombinerSpec
+from galloon.clients.api.client import GalloonClient
+from galloon.clients.api.questions import AlignedUtterance
+from galloon.clients.api.stream import CombineStream, StreamOptions
+from galloon.learners.combiners.contract import TrueTokens
+from galloon.learners.combiners.spec import CombinerSpec
 
 CROWD = 1000
 OPENED_AT_ONCE = 50

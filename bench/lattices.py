@@ -14,12 +14,12 @@ from bench.markdown import page_command, table
 from bench.progressive import learned_scores
 from galloon.clients.replay.baselines import baselines
 from galloon.clients.replay.material import Input, Material, normalizer_for, read_material
-from galloon.clients.system_scores import SystemScores, difference
+from galloon.clients.scores.systems import SystemScores, difference
 from galloon.learners.alignment.graph import SILENT, graph_of
 from galloon.learners.alignment.settings import AlignmentSettings
-from galloon.learners.scoring.error_rate import total, word_errors
-from galloon.learners.scoring.normalizers import normalizer
-from galloon.learners.utterance import ExpertOutput
+from galloon.learners.evaluation.error_rate import total, word_errors
+from galloon.learners.observation import ExpertOutput
+from galloon.learners.text.normalizers import normalizer
 
 STARTS = 8
 WHOLE = AlignmentSettings(lattice_beam=np.inf)

@@ -12,13 +12,13 @@ PARTS = (
     ("waiting", ("select.epoll", "method 'poll'", "selectors.py")),
     ("messages of the wire", ("google", "upb", "FromString", "SerializeToString", "daemon/codec", "blake2")),
     ("learner", ("galloon/learners", "/learners/", "numba", "numpy", "json")),
-    ("rounds and their journal", ("daemon/rounds", "daemon/learner_host", "daemon/lane", "daemon/events")),
-    ("store, on the loop", ("daemon/sqlite", "daemon/store", "sqlite3")),
+    ("rounds and their journal", ("daemon/learner",)),
+    ("store, on the loop", ("daemon/store", "sqlite3")),
     (
         "metrics and scores",
-        ("daemon/metrics", "daemon/tally", "prometheus", "daemon/error_rates", "daemon/recent"),
+        ("daemon/http", "prometheus", "daemon/learner/books"),
     ),
-    ("gRPC, streams and event loop", ("grpc", "daemon/service", "daemon/limits", "asyncio", "_contextvars")),
+    ("gRPC, streams and event loop", ("grpc", "daemon/rpc", "daemon/limits", "asyncio", "_contextvars")),
 )
 
 

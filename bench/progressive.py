@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
-from galloon.clients.learner_options import spec_for
+from galloon.clients.commands.learner_options import spec_for
 from galloon.clients.replay.material import Material, normalizer_for, shown_to_learner
-from galloon.clients.system_scores import SystemScores, score_texts
-from galloon.learners.build import build
-from galloon.learners.combiner import Statistics, TrueText
-from galloon.learners.scoring.normalizers import normalizer
-from galloon.learners.spec import CombinerSpec
+from galloon.clients.scores.systems import SystemScores, score_texts
+from galloon.learners.combiners.build import build
+from galloon.learners.combiners.contract import Statistics, TrueText
+from galloon.learners.combiners.spec import CombinerSpec
+from galloon.learners.text.normalizers import normalizer
 
 FIRST_FIVE = ("tess_eng", "tess_deu", "tess_bin", "rapidocr", "tess_legacy")
 

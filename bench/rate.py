@@ -18,10 +18,10 @@ from bench.load import Taken, put_load
 from bench.profiles import breakdown
 from bench.servers import Server, daemon, echo_server
 from bench.work import SPEC, rounds
-from galloon.clients.client import GalloonClient
-from galloon.clients.questions import AlignedUtterance, Answered
-from galloon.clients.stream import StreamOptions
-from galloon.learners.combiner import TrueTokens
+from galloon.clients.api.client import GalloonClient
+from galloon.clients.api.questions import AlignedUtterance, Answered
+from galloon.clients.api.stream import StreamOptions
+from galloon.learners.combiners.contract import TrueTokens
 
 STREAMS, ROUNDS, PAIRS = 16, 100, 7
 WINDOW = 32  # rounds of one stream in flight: enough that neither server ever waits for the load

@@ -1,9 +1,9 @@
 """Simulated regret over its bound, the larger run of what the tests check: every learner, two opponents."""
 
-from galloon.learners.catalogue import NAMES
-from galloon.learners.opponents import Table
-from galloon.learners.simulation import simulate
-from galloon.learners.spec import CombinerSpec
+from galloon.learners.combiners.spec import CombinerSpec
+from galloon.learners.paths.catalogue import NAMES
+from galloon.learners.paths.opponents import Table
+from galloon.learners.paths.simulation import simulate
 
 SEEDS = 10
 ROUNDS = 2000

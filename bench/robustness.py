@@ -9,8 +9,8 @@ from bench.progressive import learned_scores, scored
 from bench.unhelpful import KINDS, with_unhelpful
 from galloon.clients.replay.baselines import baselines
 from galloon.clients.replay.material import Material, normalizer_for
-from galloon.clients.system_scores import SystemScores, difference
-from galloon.learners.scoring.normalizers import normalizer
+from galloon.clients.scores.systems import SystemScores, difference
+from galloon.learners.text.normalizers import normalizer
 
 
 def figures(limit: int | None = None) -> dict[str, dict[str, float]]:

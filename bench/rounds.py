@@ -9,15 +9,15 @@ from bench.clock import once, ratio
 from galloon.learners.automata.context import Reach
 from galloon.learners.automata.ensemble_context import EnsembleContext
 from galloon.learners.automata.expert import Ensemble
-from galloon.learners.com_band import ComBand
-from galloon.learners.component_hedge import (
+from galloon.learners.paths.com_band import ComBand
+from galloon.learners.paths.component_hedge import (
     ABSOLUTE_GOAL,
     FLOW_FLOOR,
     RELATIVE_GOAL,
     ComponentHedge,
 )
-from galloon.learners.exp3_paths import Exp3Paths
-from galloon.learners.protocol import BanditFeedback, FullFeedback
+from galloon.learners.paths.exp3_paths import Exp3Paths
+from galloon.learners.paths.protocol import BanditFeedback, FullFeedback
 
 
 def figures() -> dict[str, dict[str, float]]:

@@ -21,13 +21,13 @@ from tempfile import TemporaryDirectory
 from time import process_time
 
 from bench.progressive import FIRST_FIVE, progressive, scored
-from galloon.clients.learner_options import spec_for
-from galloon.clients.local_daemon import reached
+from galloon.clients.commands.learner_options import spec_for
+from galloon.clients.commands.local_daemon import reached
 from galloon.clients.replay.material import Input, Material, normalizer_for, read_material
 from galloon.clients.replay.play import play
 from galloon.clients.samples import asr_sample, ocr_sample
-from galloon.learners.scoring.normalizers import normalizer
-from galloon.learners.spec import CombinerSpec
+from galloon.learners.combiners.spec import CombinerSpec
+from galloon.learners.text.normalizers import normalizer
 
 DEBIAN = Path("/usr/lib/sctk/bin/rover")
 NULL = "@"  # rover's own sign: the engine said nothing

@@ -9,8 +9,8 @@ from bench.markdown import page_command, table
 from bench.progressive import learned_scores
 from galloon.clients.replay.curves import fifths
 from galloon.clients.replay.material import Material
-from galloon.clients.system_scores import SystemScores
-from galloon.learners.protocol import Setting
+from galloon.clients.scores.systems import SystemScores
+from galloon.learners.paths.protocol import Setting
 
 TOLD = {
     Setting.FULL: "galloon, told the true text",

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from galloon.clients.replay.material import Material
-from galloon.learners.utterance import ExpertOutput, Utterance, Word
+from galloon.learners.observation import ExpertOutput, Utterance, Word
 
 NAME = "unhelpful"
 GARBLED = 0.5  # of the words of a garbled copy, each by one to three edits

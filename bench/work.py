@@ -6,10 +6,10 @@
 from dataclasses import dataclass
 from random import Random
 
+from galloon.clients.api.questions import AlignedUtterance
 from galloon.clients.codec.requests import feedback_request, open_request, utterance_request
-from galloon.clients.questions import AlignedUtterance
-from galloon.learners.combiner import TrueTokens
-from galloon.learners.spec import CombinerSpec
+from galloon.learners.combiners.contract import TrueTokens
+from galloon.learners.combiners.spec import CombinerSpec
 
 EXPERTS = ("tesseract", "whisper", "vosk", "kaldi", "kraken")
 SLOTS = 20

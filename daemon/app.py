@@ -24,23 +24,23 @@ import structlog
 from aiohttp import web
 from grpc_reflection.v1alpha import reflection
 
-from galloon.daemon.auth import gate_from_config
 from galloon.daemon.config import Config
 from galloon.daemon.errors import StoreError
-from galloon.daemon.health import HEALTH_SERVICES, Health
-from galloon.daemon.housekeeping import Housekeeping
-from galloon.daemon.http import application, open_http_port
+from galloon.daemon.http.metrics import Metrics
+from galloon.daemon.http.page.routes import Page
+from galloon.daemon.http.scrape import scrape
+from galloon.daemon.http.server import application, open_http_port
+from galloon.daemon.learner.fold import recover
+from galloon.daemon.learner.registry import Build, Registry
 from galloon.daemon.limits import Ledger
-from galloon.daemon.management import LearnerService
-from galloon.daemon.metrics import Metrics
-from galloon.daemon.page.routes import Page
-from galloon.daemon.recovery import recover
-from galloon.daemon.registry import Build, Registry
-from galloon.daemon.scrape import scrape
-from galloon.daemon.service import CombineService
-from galloon.daemon.sqlite_store import SqliteStore
-from galloon.daemon.store import Store
-from galloon.daemon.transport import check_exposure, credentials_from_config, grpc_server, open_grpc_port
+from galloon.daemon.operate.housekeeping import Housekeeping
+from galloon.daemon.rpc.auth import gate_from_config
+from galloon.daemon.rpc.health import HEALTH_SERVICES, Health
+from galloon.daemon.rpc.management import LearnerService
+from galloon.daemon.rpc.server import check_exposure, credentials_from_config, grpc_server, open_grpc_port
+from galloon.daemon.rpc.stream import CombineService
+from galloon.daemon.store.protocol import Store
+from galloon.daemon.store.sqlite import SqliteStore
 from galloon.learners.kernels import warm_up
 
 log = structlog.get_logger()

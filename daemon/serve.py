@@ -10,13 +10,13 @@ from pathlib import Path
 
 import click
 
-from galloon.daemon import logs
-from galloon.daemon.allocator import settle_allocator, start_without_caches
-from galloon.daemon.auth import new_token
 from galloon.daemon.config import load
 from galloon.daemon.config_options import config_options
 from galloon.daemon.errors import ConfigError, DaemonError
-from galloon.daemon.event_loop import EventLoop
+from galloon.daemon.operate import logs
+from galloon.daemon.operate.memory import settle_allocator, start_without_caches
+from galloon.daemon.rpc.auth import new_token
+from galloon.daemon.rpc.event_loop import EventLoop
 
 
 @click.command()
@@ -50,7 +50,7 @@ def serve(
         settle_allocator()
         # Imported late: compiled kernels and OpenFst take a while, and a wrong key should not wait for them.
         from galloon.daemon.app import run
-        from galloon.learners.build import build
+        from galloon.learners.combiners.build import build
 
         with asyncio.Runner(loop_factory=EventLoop) as runner:
             runner.run(run(config, build, ready_file))

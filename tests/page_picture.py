@@ -10,11 +10,11 @@ import tempfile
 from itertools import islice
 from pathlib import Path
 
-from galloon.clients.blocking import BlockingClient
+from galloon.clients.api.blocking import BlockingClient
 from galloon.clients.formats.utterances import read_utterances
 from galloon.clients.samples import ocr_sample
-from galloon.learners.combiner import TrueText
-from galloon.learners.spec import CombinerSpec
+from galloon.learners.combiners.contract import TrueText
+from galloon.learners.combiners.spec import CombinerSpec
 from tests.chromium import Tab, chromium
 from tests.daemon_process import Daemon, running_daemon
 

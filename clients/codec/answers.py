@@ -2,8 +2,7 @@
 
 from google.protobuf.json_format import MessageToDict
 
-from galloon.clients.codec.spec import spec_from_wire
-from galloon.clients.results import (
+from galloon.clients.api.results import (
     Choice,
     ErrorRate,
     LearnerInfo,
@@ -13,6 +12,7 @@ from galloon.clients.results import (
     Snapshot,
     Statistics,
 )
+from galloon.clients.codec.spec import spec_from_wire
 from galloon.v1 import combine_pb2 as wire
 from galloon.v1 import learners_pb2 as managed
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from galloon.clients.results import Explanation, SlotExplanation
-from galloon.learners.explanation import Reason, WeighedContext, WeighedOffer
+from galloon.clients.api.results import Explanation, SlotExplanation
+from galloon.learners.combiners.explanation import Reason, WeighedContext, WeighedOffer
 from galloon.v1 import combine_pb2
 from galloon.v1 import learners_pb2 as wire
 

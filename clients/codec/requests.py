@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from math import nan
 
+from galloon.clients.api.questions import AlignedUtterance, NamedUtterance, Question
 from galloon.clients.codec.spec import spec_to_wire
-from galloon.clients.questions import AlignedUtterance, NamedUtterance, Question
-from galloon.learners.combiner import Feedback, Score, ShownGains, TrueText, TrueTokens
-from galloon.learners.spec import CombinerSpec
-from galloon.learners.utterance import ExpertOutput, Hypothesis, Lattice, Utterance, Word
+from galloon.learners.combiners.contract import Feedback, Score, ShownGains, TrueText, TrueTokens
+from galloon.learners.combiners.spec import CombinerSpec
+from galloon.learners.observation import ExpertOutput, Hypothesis, Lattice, Utterance, Word
 from galloon.v1 import combine_pb2 as wire
 from galloon.v1 import utterance_pb2 as said
 

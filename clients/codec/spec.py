@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from galloon.clients.errors import DaemonFailed, WrongUsage
-from galloon.learners.spec import CombinerSpec
+from galloon.clients.api.errors import DaemonFailed, WrongUsage
+from galloon.learners.combiners.spec import CombinerSpec
 from galloon.v1 import spec_pb2 as wire
 
 _SETTINGS = {

@@ -3,10 +3,10 @@
 import asyncio
 import sys
 
-from galloon.clients.client import GalloonClient
-from galloon.clients.questions import AlignedUtterance
-from galloon.learners.combiner import TrueText
-from galloon.learners.spec import CombinerSpec
+from galloon.clients.api.client import GalloonClient
+from galloon.clients.api.questions import AlignedUtterance
+from galloon.learners.combiners.contract import TrueText
+from galloon.learners.combiners.spec import CombinerSpec
 
 SPEC = CombinerSpec(experts=("whisper", "vosk", "kaldi"), algorithm="expanded_hedge", window=4)
 SPOKEN = ["call me ishmael", "some years ago", "never mind how long", "having little money"]

@@ -2,11 +2,11 @@
 
 import sys
 
-from galloon.clients.blocking import BlockingClient
-from galloon.clients.questions import AlignedUtterance, Answered
-from galloon.clients.results import Choice
-from galloon.learners.combiner import Score
-from galloon.learners.spec import CombinerSpec
+from galloon.clients.api.blocking import BlockingClient
+from galloon.clients.api.questions import AlignedUtterance, Answered
+from galloon.clients.api.results import Choice
+from galloon.learners.combiners.contract import Score
+from galloon.learners.combiners.spec import CombinerSpec
 
 SPEC = CombinerSpec(
     experts=("tesseract", "kraken"), algorithm="exp3_paths", gain={"kind": "arbitrary"}, window=3

@@ -13,7 +13,7 @@ from galloon.clients.formats.safe_json import Node, load_json_sequence
 from galloon.clients.formats.sample import Sample
 from galloon.clients.formats.source import Source
 from galloon.clients.formats.words import finite, split_text, spoken_words
-from galloon.learners.utterance import ExpertOutput, Hypothesis, Word
+from galloon.learners.observation import ExpertOutput, Hypothesis, Word
 
 NAME = "azure"
 TICKS_PER_SECOND = 10_000_000

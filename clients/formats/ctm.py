@@ -13,7 +13,7 @@ from galloon.clients.formats.result import Lines, ReadResult
 from galloon.clients.formats.sample import Sample
 from galloon.clients.formats.source import Source
 from galloon.clients.formats.words import SILENT, finite, spoken_words
-from galloon.learners.utterance import ExpertOutput, Utterance, Word
+from galloon.learners.observation import ExpertOutput, Utterance, Word
 
 NAME = "ctm"
 _ABSENT = frozenset({"NA", "na", "-"})

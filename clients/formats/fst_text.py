@@ -19,7 +19,7 @@ from galloon.clients.formats.source import Source
 from galloon.clients.formats.symbols import symbols_for, word_of
 from galloon.clients.formats.word_graph import Arcs, best_path, build_lattice
 from galloon.clients.formats.words import finite
-from galloon.learners.utterance import ExpertOutput, Lattice
+from galloon.learners.observation import ExpertOutput, Lattice
 
 NAME = "openfst-text"
 _ROWS_LOOKED_AT = 10_000  # to tell acceptors from transducers

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-from galloon.clients.errors import FormatError
+from galloon.clients.api.errors import FormatError
 from galloon.clients.formats.limits import DEFAULT_LIMITS, ReadLimits
 from galloon.clients.formats.notes import Note, NoteBook
 from galloon.clients.formats.registry import detect, format_named
@@ -19,7 +19,7 @@ from galloon.clients.formats.sample import sample_of_file
 from galloon.clients.formats.source import open_source, stem_of
 from galloon.clients.formats.utterances import NAME as UTTERANCES
 from galloon.clients.formats.utterances import read_utterances, sniff_utterances
-from galloon.learners.utterance import ExpertOutput, Utterance
+from galloon.learners.observation import ExpertOutput, Utterance
 
 WHOLE_ID = "document"
 

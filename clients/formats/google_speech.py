@@ -11,7 +11,7 @@ from galloon.clients.formats.safe_json import Node, load_json
 from galloon.clients.formats.sample import Sample
 from galloon.clients.formats.source import Source
 from galloon.clients.formats.words import finite, split_text, spoken_words
-from galloon.learners.utterance import ExpertOutput, Hypothesis, Word
+from galloon.learners.observation import ExpertOutput, Hypothesis, Word
 
 NAME = "google"
 

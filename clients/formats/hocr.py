@@ -11,7 +11,7 @@ from galloon.clients.formats.safe_xml import walk_xml
 from galloon.clients.formats.sample import Sample
 from galloon.clients.formats.source import Source
 from galloon.clients.formats.words import finite, split_text, spoken_words
-from galloon.learners.utterance import ExpertOutput, Word
+from galloon.learners.observation import ExpertOutput, Word
 
 NAME = "hocr"
 _LINE_CLASSES = frozenset({"ocr_line", "ocrx_line", "ocr_header", "ocr_caption", "ocr_textfloat"})

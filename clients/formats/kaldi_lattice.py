@@ -18,7 +18,7 @@ from galloon.clients.formats.source import Source
 from galloon.clients.formats.symbols import symbols_for
 from galloon.clients.formats.word_graph import best_path
 from galloon.clients.formats.words import finite
-from galloon.learners.utterance import ExpertOutput
+from galloon.learners.observation import ExpertOutput
 
 NAME = "kaldi-lattice"
 _ARC = re.compile(r"\d+\s+\d+\s+\S+(\s+\S+)?\s+[-+\d.einfEINF]+,[-+\d.einfEINF]+(,[\d_]*)?\s*")

@@ -6,7 +6,7 @@ from galloon.clients.formats.limits import DEFAULT_LIMITS, ReadLimits
 from galloon.clients.formats.sample import sample_of
 from galloon.clients.formats.slf import parse_slf, sniff_slf
 from galloon.clients.formats.source import open_source
-from galloon.learners.utterance import Lattice
+from galloon.learners.observation import Lattice
 
 
 def read_lattice(path: str | Path, limits: ReadLimits = DEFAULT_LIMITS) -> Lattice:

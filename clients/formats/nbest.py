@@ -20,7 +20,7 @@ from galloon.clients.formats.result import Lines, ReadResult
 from galloon.clients.formats.sample import Sample
 from galloon.clients.formats.source import Source
 from galloon.clients.formats.words import SILENT, finite, split_text
-from galloon.learners.utterance import ExpertOutput, Hypothesis
+from galloon.learners.observation import ExpertOutput, Hypothesis
 
 NAME = "nbest"
 NATURAL_OF_BYTELOG = 1024 / 10000.5  # Decipher's integers, which SRILM keeps

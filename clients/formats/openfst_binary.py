@@ -20,7 +20,7 @@ from galloon.clients.formats.sample import Sample
 from galloon.clients.formats.source import Source
 from galloon.clients.formats.symbols import symbols_for, word_of
 from galloon.clients.formats.word_graph import Arcs, best_path, build_lattice
-from galloon.learners.utterance import ExpertOutput, Lattice
+from galloon.learners.observation import ExpertOutput, Lattice
 
 NAME = "openfst"
 FST_MAGIC = 2125659606

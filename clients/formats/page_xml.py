@@ -14,7 +14,7 @@ from galloon.clients.formats.safe_xml import walk_xml
 from galloon.clients.formats.sample import Sample
 from galloon.clients.formats.source import Source
 from galloon.clients.formats.words import finite, split_text, spoken_words
-from galloon.learners.utterance import ExpertOutput, Hypothesis, Word
+from galloon.learners.observation import ExpertOutput, Hypothesis, Word
 
 NAME = "page"
 

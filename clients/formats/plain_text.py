@@ -6,7 +6,7 @@ from galloon.clients.formats.result import Lines, ReadResult
 from galloon.clients.formats.sample import Sample
 from galloon.clients.formats.source import Source
 from galloon.clients.formats.words import split_text
-from galloon.learners.utterance import ExpertOutput, Utterance
+from galloon.learners.observation import ExpertOutput, Utterance
 
 NAME = "text"
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from galloon.clients.errors import FormatError
+from galloon.clients.api.errors import FormatError
 from galloon.clients.formats import (
     alto,
     aws_transcribe,

@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from galloon.clients.formats.notes import Note
 from galloon.clients.formats.source import Source
-from galloon.learners.utterance import ExpertOutput
+from galloon.learners.observation import ExpertOutput
 
 
 @dataclass(frozen=True, slots=True)

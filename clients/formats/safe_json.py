@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from galloon.clients.errors import FormatError, LimitExceeded
+from galloon.clients.api.errors import FormatError, LimitExceeded
 from galloon.clients.formats.source import Source
 from galloon.clients.formats.words import finite
 

@@ -10,7 +10,7 @@ from html.entities import html5
 from typing import Protocol
 from xml.parsers import expat
 
-from galloon.clients.errors import FormatError
+from galloon.clients.api.errors import FormatError
 from galloon.clients.formats.source import Source
 
 

@@ -24,7 +24,7 @@ from galloon.clients.formats.sample import Sample
 from galloon.clients.formats.source import Source
 from galloon.clients.formats.word_graph import Arcs, best_path, build_lattice
 from galloon.clients.formats.words import SILENT, finite
-from galloon.learners.utterance import ExpertOutput, Lattice
+from galloon.learners.observation import ExpertOutput, Lattice
 
 NAME = "slf"
 _QUOTED_FIELD = re.compile(r"""(?<!\w)(\w++)=("(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|\S*)""")

@@ -5,7 +5,7 @@ import io
 from pathlib import Path
 from urllib.parse import quote
 
-from galloon.learners.utterance import Lattice
+from galloon.learners.observation import Lattice
 
 _NAME_CHARACTERS = 200  # file systems take 255 bytes
 

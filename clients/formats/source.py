@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from galloon.clients.errors import FormatError, LimitExceeded
+from galloon.clients.api.errors import FormatError, LimitExceeded
 from galloon.clients.formats.limits import DEFAULT_LIMITS, ReadLimits
 from galloon.clients.formats.notes import NoteBook
 

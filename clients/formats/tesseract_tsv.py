@@ -8,7 +8,7 @@ from galloon.clients.formats.result import Lines, ReadResult
 from galloon.clients.formats.sample import Sample
 from galloon.clients.formats.source import Source
 from galloon.clients.formats.words import finite, spoken_words
-from galloon.learners.utterance import ExpertOutput, Word
+from galloon.learners.observation import ExpertOutput, Word
 
 NAME = "tesseract-tsv"
 COLUMNS = (

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from galloon.learners.utterance import Utterance
+from galloon.learners.observation import Utterance
 
 HEADER = ("id", "expert", "position", "token", "confidence", "start", "end")
 

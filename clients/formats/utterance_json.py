@@ -4,10 +4,10 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from galloon.clients.errors import FormatError
+from galloon.clients.api.errors import FormatError
 from galloon.clients.formats.source import Source
 from galloon.clients.formats.words import split_text
-from galloon.learners.utterance import ExpertOutput, Hypothesis, Lattice, Utterance, Word
+from galloon.learners.observation import ExpertOutput, Hypothesis, Lattice, Utterance, Word
 
 
 def expert_from_json(

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from galloon.clients.errors import FormatError, LimitExceeded
+from galloon.clients.api.errors import FormatError, LimitExceeded
 from galloon.clients.formats.lattice_files import read_lattice
 from galloon.clients.formats.limits import DEFAULT_LIMITS, ReadLimits
 from galloon.clients.formats.notes import NoteBook
@@ -29,7 +29,7 @@ from galloon.clients.formats.sample import Sample
 from galloon.clients.formats.slf_writer import LatticeFolder
 from galloon.clients.formats.source import GZIP_MAGIC, Source, decode
 from galloon.clients.formats.utterance_json import expert_from_json, utterance_to_json
-from galloon.learners.utterance import Lattice, Utterance
+from galloon.learners.observation import Lattice, Utterance
 
 NAME = "utterances"
 

@@ -12,7 +12,7 @@ from galloon.clients.formats.safe_json import Node, load_json_sequence
 from galloon.clients.formats.sample import Sample
 from galloon.clients.formats.source import Source
 from galloon.clients.formats.words import split_text, spoken_words
-from galloon.learners.utterance import ExpertOutput, Hypothesis, Word
+from galloon.learners.observation import ExpertOutput, Hypothesis, Word
 
 NAME = "vosk"
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from galloon.clients.formats.source import Source
-from galloon.learners.utterance import Lattice, Word
+from galloon.learners.observation import Lattice, Word
 
 # A posterior printed as 0 was rounded, not impossible: the arc would not be in the lattice.
 SMALLEST_POSTERIOR = 1e-30

@@ -6,7 +6,7 @@
 import math
 
 from galloon.clients.formats.source import Source
-from galloon.learners.utterance import Word
+from galloon.learners.observation import Word
 
 # What recognisers write where nothing was said. `<unk>` is not here: a word was said, if an unknown one.
 SILENT = frozenset(

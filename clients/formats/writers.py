@@ -13,7 +13,7 @@ from galloon.clients.formats.ctm import write_ctm
 from galloon.clients.formats.plain_text import write_plain_text
 from galloon.clients.formats.token_table import write_token_table
 from galloon.clients.formats.utterances import utterance_lines, write_utterances
-from galloon.learners.utterance import Utterance
+from galloon.learners.observation import Utterance
 
 
 @dataclass(frozen=True, slots=True)

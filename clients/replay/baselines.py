@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from galloon.learners.alignment import Unit, align, align_target, heard_alternatives, majority_vote, slot_text
-from galloon.learners.scoring.normalizers import Normalizer
-from galloon.learners.utterance import NULL, SlotNetwork, Utterance
+from galloon.learners.observation import NULL, SlotNetwork, Utterance
+from galloon.learners.text.normalizers import Normalizer
 
 
 @dataclass(frozen=True, slots=True)

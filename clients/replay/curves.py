@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from galloon.clients.replay.names import GALLOON, UNIFORM, VOTE
 from galloon.clients.replay.results import Results
-from galloon.learners.scoring.error_rate import ErrorCounts, as_table, total
+from galloon.learners.evaluation.error_rate import ErrorCounts, as_table, total
 
 SHARE_OF_FILE = 10  # a rolling rate looks back over this part of the file ...
 LEAST_WINDOW = 20  # ... but never over fewer utterances

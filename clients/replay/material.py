@@ -11,10 +11,10 @@ from enum import StrEnum
 from itertools import islice
 from pathlib import Path
 
-from galloon.clients.errors import FormatError, WrongUsage
+from galloon.clients.api.errors import FormatError, WrongUsage
 from galloon.clients.formats.notes import Note, NoteBook
 from galloon.clients.formats.utterances import read_utterances
-from galloon.learners.utterance import ExpertOutput, Utterance
+from galloon.learners.observation import ExpertOutput, Utterance
 
 SPEECH = "asr"  # value of the label `kind` that speech recognisers' files carry
 KIND = "kind"

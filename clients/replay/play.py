@@ -8,13 +8,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 
-from galloon.clients.client import GalloonClient
+from galloon.clients.api.client import GalloonClient
+from galloon.clients.api.results import Choice, Explanation, Lesson, Opened, Statistics
 from galloon.clients.replay.material import shown_to_learner
-from galloon.clients.results import Choice, Explanation, Lesson, Opened, Statistics
-from galloon.learners.combiner import TrueText
-from galloon.learners.protocol import Setting
-from galloon.learners.spec import ALGORITHMS, CombinerSpec
-from galloon.learners.utterance import Utterance
+from galloon.learners.combiners.contract import TrueText
+from galloon.learners.combiners.spec import ALGORITHMS, CombinerSpec
+from galloon.learners.observation import Utterance
+from galloon.learners.paths.protocol import Setting
 
 
 @dataclass(frozen=True, slots=True)

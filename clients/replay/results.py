@@ -3,16 +3,16 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from galloon.clients.api.results import Explanation
 from galloon.clients.replay.baselines import baselines
 from galloon.clients.replay.names import GALLOON, ORACLE, ORACLE_WITH_ALTERNATIVES, UNIFORM, VOTE
 from galloon.clients.replay.play import Played
-from galloon.clients.results import Explanation
-from galloon.clients.system_scores import METRICS, SystemScores, difference, score_texts
+from galloon.clients.scores.systems import METRICS, SystemScores, difference, score_texts
 from galloon.learners.alignment.settings import Unit
-from galloon.learners.scoring.bootstrap import Interval
-from galloon.learners.scoring.normalizers import normalizer as named
-from galloon.learners.spec import CombinerSpec
-from galloon.learners.utterance import Utterance
+from galloon.learners.combiners.spec import CombinerSpec
+from galloon.learners.evaluation.bootstrap import Interval
+from galloon.learners.observation import Utterance
+from galloon.learners.text.normalizers import normalizer as named
 
 
 @dataclass(frozen=True, slots=True)

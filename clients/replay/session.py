@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from galloon.clients.client import GalloonClient
-from galloon.clients.errors import NotFound, WrongUsage
-from galloon.clients.guest_learner import guest_learner
-from galloon.clients.learner_options import check_spec, spec_for
+from galloon.clients.api.client import GalloonClient
+from galloon.clients.api.errors import NotFound, WrongUsage
+from galloon.clients.commands.learner_options import check_spec, spec_for
+from galloon.clients.commands.temporary_learner import guest_learner
 from galloon.clients.replay.material import Material, same_experts
 from galloon.clients.replay.names import GALLOON
 from galloon.clients.replay.play import Played, play
-from galloon.learners.spec import CombinerSpec
-from galloon.learners.utterance import Utterance
+from galloon.learners.combiners.spec import CombinerSpec
+from galloon.learners.observation import Utterance
 
 GUEST = "replay"
 

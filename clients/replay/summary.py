@@ -8,12 +8,12 @@ import json
 import math
 from typing import Any
 
-from galloon.clients.explanation_view import explanation_to_json
+from galloon.clients.commands.explanation_view import explanation_to_json
 from galloon.clients.replay.curves import fifths
 from galloon.clients.replay.names import GALLOON
 from galloon.clients.replay.results import Results
-from galloon.clients.system_scores import SystemScores, difference_to_json, interval_to_json, rounded
-from galloon.learners.scoring.error_rate import total
+from galloon.clients.scores.systems import SystemScores, difference_to_json, interval_to_json, rounded
+from galloon.learners.evaluation.error_rate import total
 
 
 def summary(results: Results, by: str, explained: str | None = None) -> dict[str, Any]:

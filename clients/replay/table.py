@@ -5,9 +5,9 @@ from rich.table import Table
 
 from galloon.clients.replay.names import GALLOON
 from galloon.clients.replay.results import Results
-from galloon.clients.system_scores import METRICS, SystemScores
+from galloon.clients.scores.systems import METRICS, SystemScores
 from galloon.learners.alignment.settings import Unit
-from galloon.learners.scoring.bootstrap import Interval
+from galloon.learners.evaluation.bootstrap import Interval
 
 NAMES = {"vote": "majority vote", "uniform": "random engine per slot", GALLOON: GALLOON}
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from galloon.clients.explain import SlotReason, explain
 from galloon.clients.replay.results import Results
+from galloon.clients.report.offers import SlotReason, explain
 from galloon.learners.alignment import align_target, majority_vote
-from galloon.learners.scoring.normalizers import normalizer
-from galloon.learners.utterance import SlotNetwork
+from galloon.learners.observation import SlotNetwork
+from galloon.learners.text.normalizers import normalizer
 
 
 @dataclass(frozen=True, slots=True)

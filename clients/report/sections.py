@@ -7,9 +7,9 @@ from typing import Any
 from galloon.clients.replay.curves import fifths
 from galloon.clients.replay.names import GALLOON, UNIFORM, VOTE
 from galloon.clients.replay.results import Results
-from galloon.clients.system_scores import SystemScores
-from galloon.learners.scoring.bootstrap import Interval
-from galloon.learners.spec import ALGORITHMS
+from galloon.clients.scores.systems import SystemScores
+from galloon.learners.combiners.spec import ALGORITHMS
+from galloon.learners.evaluation.bootstrap import Interval
 
 SHOWN = {VOTE: "majority vote", UNIFORM: "random engine per slot"}
 

@@ -10,7 +10,7 @@ from typing import Any
 from google.protobuf.struct_pb2 import Struct
 
 from galloon.daemon.errors import CODES, LimitPassed, Refused
-from galloon.learners.combiner import ChosenTokens, Decision, Lesson, Statistics
+from galloon.learners.combiners.contract import ChosenTokens, Decision, Lesson, Statistics
 from galloon.v1 import combine_pb2 as wire
 from galloon.v1 import learners_pb2 as learners_wire
 

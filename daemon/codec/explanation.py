@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
 
+from galloon.learners.combiners.explanation import WeighedSlot
 from galloon.learners.errors import DamagedState
-from galloon.learners.explanation import WeighedSlot
 from galloon.v1 import combine_pb2, learners_pb2
 
 

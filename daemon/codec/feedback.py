@@ -7,8 +7,8 @@ from math import isfinite
 
 from galloon.daemon.codec.utterance import check_id
 from galloon.daemon.errors import Invalid, LimitPassed, WrongSetting
-from galloon.learners.combiner import Feedback, Score, ShownGains, TrueText, TrueTokens
-from galloon.learners.protocol import Setting
+from galloon.learners.combiners.contract import Feedback, Score, ShownGains, TrueText, TrueTokens
+from galloon.learners.paths.protocol import Setting
 from galloon.v1 import combine_pb2 as wire
 
 # The kinds of feedback that each setting takes. Who knows the truth may always say it: the learner is shown

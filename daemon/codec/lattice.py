@@ -3,7 +3,7 @@
 import numpy as np
 
 from galloon.daemon.errors import Invalid
-from galloon.learners.utterance import Lattice
+from galloon.learners.observation import Lattice
 from galloon.v1 import utterance_pb2 as wire
 
 STATES = 100_000

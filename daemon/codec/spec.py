@@ -5,8 +5,8 @@ from typing import Any
 
 from galloon.daemon.errors import Invalid, LimitPassed, placed
 from galloon.daemon.limits import Limits, check
+from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.errors import InvalidInput
-from galloon.learners.spec import CombinerSpec
 from galloon.v1 import spec_pb2 as wire
 
 DEFAULT = CombinerSpec(experts=("any",))

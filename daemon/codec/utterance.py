@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from galloon.daemon.codec.lattice import lattice_from_wire, lattice_to_wire
 from galloon.daemon.errors import Invalid
-from galloon.daemon.events import FINGERPRINT_BYTES
+from galloon.daemon.learner.events import FINGERPRINT_BYTES
 from galloon.daemon.limits import Limits, check
-from galloon.learners.combiner import NamedTokens, Observation
+from galloon.learners.combiners.contract import NamedTokens, Observation
 from galloon.learners.kernels import wire_tokens
-from galloon.learners.utterance import ExpertOutput, Hypothesis, SlotNetwork, Utterance, Word
+from galloon.learners.observation import ExpertOutput, Hypothesis, SlotNetwork, Utterance, Word
 from galloon.v1 import utterance_pb2 as wire
 
 ID_BYTES = 256

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from galloon.learners.alignment.search import UNTIMED
 from galloon.learners.alignment.sequences import Outputs, times_of
 from galloon.learners.kernels.clock import MIDDLES, NO_TIMES, STARTS_AND_ENDS
-from galloon.learners.utterance import ExpertOutput
+from galloon.learners.observation import ExpertOutput
 
 NOBODY = np.zeros(0, dtype=np.int8)
 

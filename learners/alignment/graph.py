@@ -15,8 +15,8 @@ from galloon.learners.alignment.sequences import BLANK
 from galloon.learners.alignment.settings import AlignmentSettings, Unit
 from galloon.learners.errors import BudgetExceeded, InvalidInput
 from galloon.learners.kernels.lattice import best_scores, sorted_arcs
-from galloon.learners.scoring.normalizers import Normalizer
-from galloon.learners.utterance import ExpertOutput, Hypothesis, Lattice
+from galloon.learners.observation import ExpertOutput, Hypothesis, Lattice
+from galloon.learners.text.normalizers import Normalizer
 
 SILENT = -1
 

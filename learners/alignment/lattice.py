@@ -20,9 +20,9 @@ from galloon.learners.alignment.settings import DEFAULT_SETTINGS, AlignmentSetti
 from galloon.learners.alignment.vocabulary import renumbered
 from galloon.learners.errors import BudgetExceeded, InvalidInput
 from galloon.learners.kernels.lattice import place_arcs, posteriors
-from galloon.learners.scoring.normalizers import Normalizer
-from galloon.learners.scoring.normalizers import normalizer as named
-from galloon.learners.utterance import NULL, Alternatives, ExpertOutput, SlotNetwork, Utterance
+from galloon.learners.observation import NULL, Alternatives, ExpertOutput, SlotNetwork, Utterance
+from galloon.learners.text.normalizers import Normalizer
+from galloon.learners.text.normalizers import normalizer as named
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from galloon.learners.alignment.settings import Unit
 from galloon.learners.errors import InvalidInput
 from galloon.learners.kernels.clock import middles_of
-from galloon.learners.scoring.normalizers import Normalizer
-from galloon.learners.utterance import ExpertOutput, Word
+from galloon.learners.observation import ExpertOutput, Word
+from galloon.learners.text.normalizers import Normalizer
 
 BLANK = " "
 

@@ -14,16 +14,16 @@ from numpy.typing import NDArray
 
 from galloon.learners.alignment.clocks import NOBODY, times_given
 from galloon.learners.alignment.costs import character_costs
-from galloon.learners.alignment.respace import respace
 from galloon.learners.alignment.search import UNTIMED, search_slots, search_word_slots
 from galloon.learners.alignment.sequences import Outputs, confidences_of, read_outputs
 from galloon.learners.alignment.settings import DEFAULT_SETTINGS, AlignmentSettings, Unit
 from galloon.learners.alignment.spelling import spelled
+from galloon.learners.alignment.split_glued import respace
 from galloon.learners.errors import BudgetExceeded, InvalidInput
 from galloon.learners.kernels.slot_search import distinct_sequences, fill_slots
-from galloon.learners.scoring.normalizers import Normalizer
-from galloon.learners.scoring.normalizers import normalizer as named
-from galloon.learners.utterance import NULL, ExpertOutput, SlotNetwork, Utterance
+from galloon.learners.observation import NULL, ExpertOutput, SlotNetwork, Utterance
+from galloon.learners.text.normalizers import Normalizer
+from galloon.learners.text.normalizers import normalizer as named
 
 
 def align(

@@ -18,9 +18,9 @@ from galloon.learners.alignment.spelling import spelled
 from galloon.learners.alignment.vocabulary import slot_tokens
 from galloon.learners.errors import BudgetExceeded
 from galloon.learners.kernels.target import place_target, place_words
-from galloon.learners.scoring.normalizers import Normalizer
-from galloon.learners.scoring.normalizers import normalizer as named
-from galloon.learners.utterance import NULL, SlotNetwork
+from galloon.learners.observation import NULL, SlotNetwork
+from galloon.learners.text.normalizers import Normalizer
+from galloon.learners.text.normalizers import normalizer as named
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from galloon.learners.utterance import NULL, SlotNetwork
+from galloon.learners.observation import NULL, SlotNetwork
 
 _INT32 = np.dtype(np.int32)
 

@@ -24,7 +24,7 @@ from galloon.learners.alignment.slots import with_expert
 from galloon.learners.alignment.vocabulary import slot_tokens
 from galloon.learners.errors import InvalidInput
 from galloon.learners.kernels.votes import agreement, weighted_vote, with_votes
-from galloon.learners.utterance import SlotNetwork
+from galloon.learners.observation import SlotNetwork
 
 Ties = Literal["listed", "agreement"]
 _WEIGHT_UNIT = 1 << 20  # whole-number weights: sums do not depend on their order

@@ -15,7 +15,7 @@ import numpy as np
 from galloon.learners.automata.context import ContextAutomaton
 from galloon.learners.errors import InvalidInput
 from galloon.learners.kernels.best_onward import best_onward
-from galloon.learners.protocol import FloatArray, IntArray
+from galloon.learners.paths.protocol import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)

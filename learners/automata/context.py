@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from galloon.learners.errors import BudgetExceeded, InvalidInput
-from galloon.learners.protocol import FloatArray, IntArray
+from galloon.learners.paths.protocol import FloatArray, IntArray
 
 TRANSITION_BUDGET = 20_000_000
 IndexArray = NDArray[np.int64]

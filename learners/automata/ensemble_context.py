@@ -12,7 +12,7 @@ from galloon.learners.automata.context import TRANSITION_BUDGET, IndexArray, Pus
 from galloon.learners.automata.expert import Ensemble
 from galloon.learners.errors import InvalidInput
 from galloon.learners.kernels import layered, windows
-from galloon.learners.protocol import FloatArray, IntArray
+from galloon.learners.paths.protocol import FloatArray, IntArray
 
 
 class EnsembleContext:

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from galloon.learners.errors import BudgetExceeded, InvalidInput
-from galloon.learners.protocol import IntArray
+from galloon.learners.paths.protocol import IntArray
 
 PATH_LISTING_LIMIT = 1_000_000
 

@@ -15,7 +15,7 @@ from galloon.learners.automata.context import TRANSITION_BUDGET, IndexArray, Pus
 from galloon.learners.automata.expert import ExplicitAutomaton
 from galloon.learners.errors import InvalidInput
 from galloon.learners.kernels import graph
-from galloon.learners.protocol import FloatArray, IntArray
+from galloon.learners.paths.protocol import FloatArray, IntArray
 
 EXPLICIT_TRANSITION_BUDGET = min(2_000_000, TRANSITION_BUDGET)
 

@@ -21,7 +21,7 @@ from galloon.learners.automata.rewriting import (
     rewrite_transducer,
 )
 from galloon.learners.errors import InvalidInput
-from galloon.learners.protocol import IntArray
+from galloon.learners.paths.protocol import IntArray
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ import pywrapfst
 
 from galloon.learners.automata.expert import ExplicitAutomaton
 from galloon.learners.errors import BudgetExceeded, InvalidInput
-from galloon.learners.protocol import IntArray
+from galloon.learners.paths.protocol import IntArray
 
 ARC_BUDGET = 1_000_000  # a million arcs take OpenFst some seconds and some hundred megabytes
 Memory = tuple[int, ...]

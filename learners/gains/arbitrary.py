@@ -11,7 +11,7 @@ from galloon.learners.automata.context import ContextAutomaton, Reach
 from galloon.learners.automata.ensemble_context import EnsembleContext
 from galloon.learners.errors import InvalidInput
 from galloon.learners.gains.gain import Outputs
-from galloon.learners.protocol import FloatArray, IntArray
+from galloon.learners.paths.protocol import FloatArray, IntArray
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ from galloon.learners.gains.pattern_trie import (
     trie_of_target,
 )
 from galloon.learners.kernels import windows
-from galloon.learners.protocol import FloatArray, IntArray
+from galloon.learners.paths.protocol import FloatArray, IntArray
 
 PLACEMENT_BUDGET = 1_000  # occurrences that can end at one token: the cost of one transition's gain
 PATTERN_TOKEN_BUDGET = 1_000_000  # tokens of all given patterns together

@@ -12,7 +12,7 @@ from galloon.learners.automata.context import ContextAutomaton, Reach
 from galloon.learners.automata.ensemble_context import EnsembleContext
 from galloon.learners.automata.graph_context import GraphContext
 from galloon.learners.errors import InvalidInput
-from galloon.learners.protocol import FloatArray, IntArray
+from galloon.learners.paths.protocol import FloatArray, IntArray
 
 
 class Outputs(Protocol):

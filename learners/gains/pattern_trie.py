@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from galloon.learners.gains.occurrences import Pattern
 from galloon.learners.kernels import gains as kernel
-from galloon.learners.protocol import FloatArray, IntArray
+from galloon.learners.paths.protocol import FloatArray, IntArray
 
 UNKNOWN = 0
 NULL_TOKEN = ""

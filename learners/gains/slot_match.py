@@ -16,7 +16,7 @@ from galloon.learners.automata.ensemble_context import EnsembleContext
 from galloon.learners.automata.graph_context import GraphContext
 from galloon.learners.errors import InvalidInput
 from galloon.learners.gains.gain import Outputs, as_built, check_outputs, check_reach
-from galloon.learners.protocol import FloatArray, IntArray
+from galloon.learners.paths.protocol import FloatArray, IntArray
 
 
 @dataclass(frozen=True)

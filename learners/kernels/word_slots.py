@@ -4,8 +4,8 @@ import numpy as np
 from numba import njit
 
 from galloon.learners.kernels.clock import STARTS_AND_ENDS, common_times
-from galloon.learners.kernels.respace import split_glued
 from galloon.learners.kernels.slot_search import distinct_sequences, fill_slots, find_word_slots
+from galloon.learners.kernels.split_glued import split_glued
 
 
 @njit(cache=True, nogil=True)

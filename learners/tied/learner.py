@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from galloon.learners import blobs
+from galloon.learners import framing as blobs
 from galloon.learners.bounded_table import BoundedTable
-from galloon.learners.draws import uniforms
 from galloon.learners.errors import DamagedState, InvalidInput
 from galloon.learners.kernels.tied import (
     LEVELS,
@@ -27,7 +26,8 @@ from galloon.learners.kernels.tied import (
     teach,
     trust,
 )
-from galloon.learners.protocol import BanditFeedback, FullFeedback, SemiBanditFeedback, Setting, Size
+from galloon.learners.paths.draws import uniforms
+from galloon.learners.paths.protocol import BanditFeedback, FullFeedback, SemiBanditFeedback, Setting, Size
 from galloon.learners.tied.bounds import falling_rate, regret_bound
 from galloon.learners.tied.contexts import context_name
 from galloon.learners.tied.estimates import score_losses, shown_losses

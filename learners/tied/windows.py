@@ -21,10 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from galloon.learners import state
-from galloon.learners.draws import uniforms
 from galloon.learners.errors import BoundExceeded, BudgetExceeded, InvalidInput
 from galloon.learners.kernels.tied_windows import project
-from galloon.learners.protocol import (
+from galloon.learners.paths.draws import uniforms
+from galloon.learners.paths.protocol import (
     FloatArray,
     FullFeedback,
     IntArray,

@@ -13,48 +13,48 @@ from galloon import __version__
 SUB_COMMANDS: dict[str, tuple[str, str, str]] = {
     "serve": ("galloon.daemon.serve", "serve", "Serve learners over gRPC; keep what they learn."),
     "demo": (
-        "galloon.clients.first_run",
+        "galloon.clients.commands.demo",
         "demo",
         "Start a daemon, play the bundled sample to it, and show what learning was worth.",
     ),
     "combine": (
-        "galloon.clients.combine",
+        "galloon.clients.commands.combine",
         "combine",
         "Combine files of several engines into one text; no truth is needed.",
     ),
     "replay": (
-        "galloon.clients.replay.command",
+        "galloon.clients.commands.replay",
         "replay",
         "Play a file of engine outputs with true texts, line by line: predict, then learn.",
     ),
     "score": (
-        "galloon.clients.score",
+        "galloon.clients.commands.score",
         "score",
         "Word and character error rates of texts, with intervals and paired differences.",
     ),
     "explain": (
-        "galloon.clients.explain_command",
+        "galloon.clients.commands.explain",
         "explain",
         "Say why a learner of a daemon chose each token of an utterance.",
     ),
     "doctor": (
-        "galloon.daemon.doctor.command",
+        "galloon.daemon.operate.doctor.command",
         "doctor",
         "Check everything that the daemon stands on, and say what to fix.",
     ),
     "learners": (
-        "galloon.clients.learners_command",
+        "galloon.clients.commands.learners",
         "learners",
         "List, show, create, delete, snapshot, export and import the learners of a daemon.",
     ),
-    "top": ("galloon.clients.top", "top", "Watch the learners of a daemon, live."),
+    "top": ("galloon.clients.commands.top", "top", "Watch the learners of a daemon, live."),
     "convert": (
-        "galloon.clients.convert",
+        "galloon.clients.commands.convert",
         "convert",
         "Bring files of OCR and ASR engines together, or turn one format into another.",
     ),
     "simulate": (
-        "galloon.clients.simulate",
+        "galloon.clients.commands.simulate",
         "simulate",
         "Play the paper's game on synthetic experts and plot regret against the bound.",
     ),

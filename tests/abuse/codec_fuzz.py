@@ -14,8 +14,8 @@ from galloon.daemon.codec.spec import spec_from_wire, spec_to_wire
 from galloon.daemon.codec.utterance import fingerprint, observation_from_wire
 from galloon.daemon.errors import Internal, refusal
 from galloon.daemon.limits import Limits
-from galloon.daemon.service import read_request
-from galloon.learners.protocol import Setting
+from galloon.daemon.rpc.stream import read_request
+from galloon.learners.paths.protocol import Setting
 from galloon.v1 import combine_pb2 as wire
 from tests.abuse.mutation import mutated
 from tests.abuse.restructure import restructured

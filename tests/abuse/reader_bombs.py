@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from galloon.clients.errors import FormatError
+from galloon.clients.api.errors import FormatError
 from galloon.clients.formats.registry import format_named
 from galloon.clients.formats.source import source_of_bytes
 from tests.abuse.blast import CPU_S, MEMORY_MB, forget_peak, memory_mb

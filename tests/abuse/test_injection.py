@@ -9,8 +9,8 @@ import pytest
 import structlog
 from prometheus_client.parser import text_string_to_metric_families
 
-from galloon.daemon import logs
 from galloon.daemon.config import Log
+from galloon.daemon.operate import logs
 from galloon.v1 import combine_pb2 as wire
 from tests.daemon.serving import serving, simple_spec, utterance
 

@@ -7,7 +7,7 @@ import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from galloon.daemon.auth import new_token
+from galloon.daemon.rpc.auth import new_token
 from galloon.v1 import combine_pb2 as wire
 from galloon.v1 import learners_pb2
 from tests.daemon.serving import serving, simple_spec, utterance

@@ -11,7 +11,7 @@ from bench.markdown import page_command, table, write_section
 from bench.rover import compare
 from galloon.clients.replay.material import Input, read_material
 from galloon.clients.samples import asr_sample
-from galloon.learners.utterance import ExpertOutput, Lattice
+from galloon.learners.observation import ExpertOutput, Lattice
 from tests.system import needs
 
 

@@ -7,11 +7,11 @@ import pytest
 from bench.catalogue import materials
 from bench.progressive import learned_scores
 from bench.unhelpful import KINDS, NAME, with_unhelpful
-from galloon.clients.learner_options import spec_for
+from galloon.clients.commands.learner_options import spec_for
 from galloon.clients.replay.material import Material, shown_to_learner
-from galloon.learners.combiner import TrueText
-from galloon.learners.scoring.error_rate import total
-from galloon.learners.text_combiner import TextCombiner
+from galloon.learners.combiners.contract import TrueText
+from galloon.learners.combiners.text import TextCombiner
+from galloon.learners.evaluation.error_rate import total
 
 LINES = 196
 

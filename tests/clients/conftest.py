@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
-from galloon.clients.client import GalloonClient
+from galloon.clients.api.client import GalloonClient
 from tests.daemon_process import Daemon, running_daemon
 
 

@@ -1,7 +1,7 @@
 """Small learners and utterances that several tests use."""
 
-from galloon.clients.questions import AlignedUtterance
-from galloon.learners.spec import CombinerSpec
+from galloon.clients.api.questions import AlignedUtterance
+from galloon.learners.combiners.spec import CombinerSpec
 
 EXPERTS = ("a", "b", "c")
 BIGRAMS = CombinerSpec(

@@ -15,7 +15,7 @@ import grpc
 
 from galloon.daemon.app import App
 from galloon.daemon.config import load
-from galloon.learners.build import build
+from galloon.learners.combiners.build import build
 from galloon.v1 import combine_pb2 as wire
 from galloon.v1 import combine_pb2_grpc, learners_pb2, learners_pb2_grpc, spec_pb2, utterance_pb2
 

@@ -12,7 +12,7 @@ from galloon.daemon.codec.spec import spec_from_wire, spec_to_wire
 from galloon.daemon.codec.utterance import fingerprint, observation_from_wire, observation_to_wire
 from galloon.daemon.errors import Invalid
 from galloon.daemon.limits import Limits
-from galloon.learners.combiner import (
+from galloon.learners.combiners.contract import (
     NamedTokens,
     Score,
     ShownGains,
@@ -20,8 +20,8 @@ from galloon.learners.combiner import (
     TrueText,
     TrueTokens,
 )
-from galloon.learners.spec import ALGORITHMS, DECISIONS, DERIVED, UNITS, CombinerSpec
-from galloon.learners.utterance import ExpertOutput, Hypothesis, Lattice, SlotNetwork, Utterance, Word
+from galloon.learners.combiners.spec import ALGORITHMS, DECISIONS, DERIVED, UNITS, CombinerSpec
+from galloon.learners.observation import ExpertOutput, Hypothesis, Lattice, SlotNetwork, Utterance, Word
 from galloon.v1 import combine_pb2 as wire
 from galloon.v1 import utterance_pb2
 
@@ -250,7 +250,7 @@ def test_statistics_carry_whatever_an_algorithm_shows():
 def test_every_kind_of_feedback_is_in_the_table_of_settings(kind):
     """The bandit setting takes them all."""
     from galloon.daemon.codec.feedback import TAKEN
-    from galloon.learners.protocol import Setting
+    from galloon.learners.paths.protocol import Setting
 
     assert kind in TAKEN[Setting.BANDIT]
 

@@ -15,8 +15,8 @@ import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from galloon.daemon.service import Stream
-from galloon.daemon.sqlite_store import SqliteStore
+from galloon.daemon.rpc.stream import Stream
+from galloon.daemon.store.sqlite import SqliteStore
 from galloon.v1 import combine_pb2 as wire
 from galloon.v1 import learners_pb2
 from tests.daemon.serving import EXPERTS, feedback, insisting, serving, simple_spec, utterance
@@ -71,7 +71,7 @@ async def test_a_flood_waits_for_the_disk(tmp_path, monkeypatch):
         may_write.wait()
         insert(store, batch)
 
-    monkeypatch.setattr("galloon.daemon.sqlite_store.LAG_BYTES", lag)
+    monkeypatch.setattr("galloon.daemon.store.sqlite.LAG_BYTES", lag)
     monkeypatch.setattr(SqliteStore, "_insert", insert_when_it_may)
     async with serving(tmp_path, limits__in_flight=in_flight) as daemon:
         try:
@@ -293,7 +293,7 @@ async def test_health_over_http(tmp_path):
 
 async def test_metrics_can_ask_for_a_token(tmp_path):
     """As the gRPC port does; the health checks never do."""
-    from galloon.daemon.auth import new_token
+    from galloon.daemon.rpc.auth import new_token
 
     token, entry = new_token("prometheus", "")
     (tmp_path / "tokens.toml").write_text(entry)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from galloon.daemon.config import KNOWN
-from galloon.daemon.http import OPEN_PATHS
+from galloon.daemon.http.server import OPEN_PATHS
 from tests.deploy.real_prometheus import DEPLOY
 from tests.deploy.yaml_file import read_yaml
 from tests.system import needs

@@ -7,14 +7,14 @@ from itertools import islice
 
 import pytest
 
-from galloon.clients.blocking import BlockingClient
-from galloon.clients.errors import ClientError
+from galloon.clients.api.blocking import BlockingClient
+from galloon.clients.api.errors import ClientError
+from galloon.clients.api.questions import Answered
 from galloon.clients.formats.utterances import read_utterances
-from galloon.clients.questions import Answered
 from galloon.clients.samples import ocr_sample
-from galloon.learners.combiner import Score, TrueText
-from galloon.learners.spec import CombinerSpec
-from galloon.learners.utterance import Utterance
+from galloon.learners.combiners.contract import Score, TrueText
+from galloon.learners.combiners.spec import CombinerSpec
+from galloon.learners.observation import Utterance
 from tests.daemon_process import Daemon, running_daemon
 from tests.deploy.alert_figures import figures
 from tests.deploy.dashboard import expressions

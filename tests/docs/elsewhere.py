@@ -6,7 +6,7 @@ shows any more, or whose runner is gone.
 
 from dataclasses import dataclass
 
-FIRST_RUN = "tests/clients/test_first_run.py"
+FIRST_RUN = "tests/clients/commands/test_first_run.py"
 IMAGE = "tests/deploy/test_image.py"
 MANIFESTS = "tests/deploy/test_manifests.py"
 PACKAGING = "tests/test_packaging.py"
@@ -54,7 +54,7 @@ ELSEWHERE = {
     ".venv/bin/galloon demo": Elsewhere("plays the whole sample and goes on", (FIRST_RUN,), '"demo"'),
     "pip install .": Elsewhere(
         "would change the environment of the tests",
-        (PACKAGING, "tests/clients/test_light_import.py"),
+        (PACKAGING, "tests/clients/api/test_light_import.py"),
         '"install"',
     ),
     "pip install '.[server]'": Elsewhere("as above", (PACKAGING,), '"install"'),
@@ -73,7 +73,7 @@ ELSEWHERE = {
     "-e GALLOON_TLS_CERTIFICATE=/conf/tls.crt -e GALLOON_TLS_KEY=/conf/tls.key "
     "-e GALLOON_AUTH_TOKENS=/conf/tokens.toml -e GALLOON_HTTP_LISTEN=127.0.0.1:7411 galloon": Elsewhere(
         "as above; TLS and tokens by these options are served for real",
-        ("tests/clients/test_security.py", "deploy/try_image.py"),
+        ("tests/clients/api/test_security.py", "deploy/try_image.py"),
         "tls.certificate",
     ),
     "docker run --rm galloon doctor": Elsewhere(

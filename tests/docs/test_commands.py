@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from galloon.clients.blocking import BlockingClient
-from galloon.clients.first_run import OCR_LEARNER
+from galloon.clients.api.blocking import BlockingClient
+from galloon.clients.commands.demo import OCR_LEARNER
 from galloon.clients.formats.utterances import read_utterances
 from galloon.clients.samples import ocr_sample
-from galloon.learners.combiner import TrueText
-from galloon.learners.spec import CombinerSpec
-from galloon.learners.utterance import Utterance
+from galloon.learners.combiners.contract import TrueText
+from galloon.learners.combiners.spec import CombinerSpec
+from galloon.learners.observation import Utterance
 from tests.daemon_process import Daemon, running_daemon
 from tests.docs.commands import Command, commands
 from tests.docs.elsewhere import ELSEWHERE

@@ -8,9 +8,9 @@ import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
 
-from galloon.daemon.events import Event, from_entry
-from galloon.daemon.sqlite_file import FILE_NAME, open_database
-from galloon.daemon.store import StoredEntry
+from galloon.daemon.learner.events import Event, from_entry
+from galloon.daemon.store.protocol import StoredEntry
+from galloon.daemon.store.sqlite_schema import FILE_NAME, open_database
 
 TRIGGER = """
 CREATE TABLE archive(learner INTEGER NOT NULL, seq INTEGER NOT NULL, kind INTEGER NOT NULL, body BLOB NOT NULL);

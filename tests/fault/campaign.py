@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from galloon.clients.client import GalloonClient
+from galloon.clients.api.client import GalloonClient
 from galloon.daemon.limits import Limits
 from tests.daemon_process import Daemon
 from tests.fault import replay

@@ -18,11 +18,11 @@ from random import Random
 import structlog
 
 from galloon.daemon.errors import StoreError
-from galloon.daemon.recovery import recover
-from galloon.daemon.sqlite_file import FILE_NAME
-from galloon.daemon.sqlite_store import SqliteStore
+from galloon.daemon.learner.fold import recover
+from galloon.daemon.store.sqlite import SqliteStore
+from galloon.daemon.store.sqlite_schema import FILE_NAME
 from galloon.learners import state
-from galloon.learners.build import build
+from galloon.learners.combiners.build import build
 from galloon.learners.kernels import warm_up
 from tests.fault.lives import Lives
 from tests.fault.player import LIMITS

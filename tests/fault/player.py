@@ -22,19 +22,19 @@ from typing import Any
 
 import structlog
 
+from galloon.clients.api.results import Choice
 from galloon.clients.codec.answers import choice_from_wire
 from galloon.clients.codec.requests import feedback_request, utterance_request
-from galloon.clients.results import Choice
 from galloon.daemon import failpoints
-from galloon.daemon.learner_host import LearnerHost
+from galloon.daemon.futures import settle
+from galloon.daemon.learner.fold import recover
+from galloon.daemon.learner.learner import LearnerHost
+from galloon.daemon.learner.registry import Registry
 from galloon.daemon.limits import Limits
-from galloon.daemon.outcome import settle
-from galloon.daemon.recovery import recover
-from galloon.daemon.registry import Registry
-from galloon.daemon.sqlite_store import SqliteStore
+from galloon.daemon.store.sqlite import SqliteStore
 from galloon.learners import state
-from galloon.learners.build import build
-from galloon.learners.spec import CombinerSpec
+from galloon.learners.combiners.build import build
+from galloon.learners.combiners.spec import CombinerSpec
 from galloon.v1 import combine_pb2 as wire
 from tests.fault.workload import POSTS, Post, truth_of, utterance_of
 

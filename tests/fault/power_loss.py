@@ -21,14 +21,14 @@ from typing import Any
 import structlog
 
 from galloon.daemon.errors import StoreError
-from galloon.daemon.events import Taught, from_entry
-from galloon.daemon.learner_host import LearnerHost
-from galloon.daemon.recovery import recover
-from galloon.daemon.sqlite_file import FILE_NAME
-from galloon.daemon.sqlite_store import SqliteStore
-from galloon.daemon.store import StoredEntry
+from galloon.daemon.learner.events import Taught, from_entry
+from galloon.daemon.learner.fold import recover
+from galloon.daemon.learner.learner import LearnerHost
+from galloon.daemon.store.protocol import StoredEntry
+from galloon.daemon.store.sqlite import SqliteStore
+from galloon.daemon.store.sqlite_schema import FILE_NAME
 from galloon.learners import state
-from galloon.learners.build import build
+from galloon.learners.combiners.build import build
 from tests.fault.archive import ALL
 from tests.fault.disk.power import MOODS, Disk
 from tests.fault.disk.shim import compiled, preloaded

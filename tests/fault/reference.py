@@ -8,14 +8,14 @@ client's log against it: everything acknowledged is there, once, in its place.
 from collections import defaultdict
 from typing import Any
 
-from galloon.daemon.events import Chose, Taught, from_entry
-from galloon.daemon.learner_host import LearnerHost
+from galloon.daemon.learner.events import Chose, Taught, from_entry
+from galloon.daemon.learner.learner import LearnerHost
 from galloon.daemon.limits import Limits
-from galloon.daemon.store import StoredEntry
+from galloon.daemon.store.protocol import StoredEntry
 from galloon.learners import state
-from galloon.learners.build import build
+from galloon.learners.combiners.build import build
+from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.errors import LearnerError
-from galloon.learners.spec import CombinerSpec
 from tests.fault.workload import Log
 
 

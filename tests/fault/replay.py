@@ -16,12 +16,12 @@ from typing import Any
 from galloon.clients.codec.requests import utterance_request
 from galloon.daemon.codec.feedback import feedback_from_wire
 from galloon.daemon.codec.utterance import observation_from_wire
-from galloon.daemon.events import Chose, Taught
-from galloon.daemon.learner_host import LearnerHost
+from galloon.daemon.learner.events import Chose, Taught
+from galloon.daemon.learner.learner import LearnerHost
 from galloon.daemon.limits import Limits
 from galloon.learners import state
-from galloon.learners.build import build
-from galloon.learners.spec import CombinerSpec
+from galloon.learners.combiners.build import build
+from galloon.learners.combiners.spec import CombinerSpec
 from galloon.v1 import combine_pb2 as wire
 from tests.fault.archive import History, histories
 from tests.fault.workload import POSTS, utterance_of

@@ -26,7 +26,7 @@ from random import Random
 
 import numpy as np
 
-from galloon.clients.client import GalloonClient
+from galloon.clients.api.client import GalloonClient
 from galloon.daemon.limits import Limits
 from tests.daemon_process import Daemon
 from tests.fault import replay

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from galloon.daemon.errors import StoreDamaged, StoreFailed, StoreFull
-from galloon.daemon.sqlite_file import FILE_NAME
-from galloon.daemon.sqlite_store import SqliteStore
-from galloon.daemon.store import Entry
+from galloon.daemon.store.protocol import Entry
+from galloon.daemon.store.sqlite import SqliteStore
+from galloon.daemon.store.sqlite_schema import FILE_NAME
 from tests.fault.damage import in_own_process
 
 

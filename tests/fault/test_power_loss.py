@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import structlog
 
-from galloon.daemon.sqlite_file import FILE_NAME
-from galloon.daemon.sqlite_store import SqliteStore
+from galloon.daemon.store.sqlite import SqliteStore
+from galloon.daemon.store.sqlite_schema import FILE_NAME
 from tests.fault.power_loss import run
 from tests.system import needs
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from galloon.clients.results import LearnerInfo
-from galloon.daemon.events import Chose, Taught
+from galloon.clients.api.results import LearnerInfo
+from galloon.daemon.learner.events import Chose, Taught
 from galloon.v1 import combine_pb2 as wire
 from tests.fault.archive import History
 from tests.fault.workload import POSTS, Log

@@ -9,13 +9,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
 
-from galloon.clients.client import GalloonClient
-from galloon.clients.errors import ChoiceReplaced, FateUnknown, NotFound
-from galloon.clients.questions import AlignedUtterance
-from galloon.clients.results import Choice, Lesson
-from galloon.clients.stream import CombineStream, StreamOptions
-from galloon.learners.combiner import Feedback, Score, ShownGains, TrueTokens
-from galloon.learners.spec import CombinerSpec
+from galloon.clients.api.client import GalloonClient
+from galloon.clients.api.errors import ChoiceReplaced, FateUnknown, NotFound
+from galloon.clients.api.questions import AlignedUtterance
+from galloon.clients.api.results import Choice, Lesson
+from galloon.clients.api.stream import CombineStream, StreamOptions
+from galloon.learners.combiners.contract import Feedback, Score, ShownGains, TrueTokens
+from galloon.learners.combiners.spec import CombinerSpec
 
 EXPERTS = ("a", "b", "c")
 WORDS = ("the", "a", "cat", "hat", "sat", "mat", "")

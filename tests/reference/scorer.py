@@ -6,7 +6,7 @@ from collections import defaultdict
 import numpy as np
 
 from galloon.learners.kernels.offer_features import VOTES
-from galloon.learners.kernels.scorer import SHARE_GIVEN_BACK, VOTE_WEIGHT
+from galloon.learners.kernels.offer_model import SHARE_GIVEN_BACK, VOTE_WEIGHT
 
 
 class Model:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from galloon.learners.automata.ensemble_context import EnsembleContext
-from galloon.learners.draws import uniforms
+from galloon.learners.paths.draws import uniforms
 
 FILL_SHOWN, FILL_TRUE = "\0shown", "\0true"
 

@@ -19,13 +19,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from galloon.clients.errors import ClientError
+from galloon.clients.api.errors import ClientError
 from galloon.clients.formats.registry import FORMATS, Format, detect
 from galloon.clients.formats.result import ReadResult
 from galloon.clients.formats.source import source_of_bytes
 from galloon.clients.formats.utterances import utterances_of
 from galloon.clients.formats.writers import WRITERS
-from galloon.learners.utterance import Utterance
+from galloon.learners.observation import Utterance
 from tests.clients.formats.goldens import Golden, goldens
 from tests.clients.formats.mutation import mutate
 

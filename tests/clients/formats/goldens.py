@@ -12,7 +12,7 @@ from typing import Any
 from galloon.clients.formats.registry import Format, format_named
 from galloon.clients.formats.result import ReadResult
 from galloon.clients.formats.source import GZIP_MAGIC, open_source
-from galloon.learners.utterance import ExpertOutput, Lattice, Word
+from galloon.learners.observation import ExpertOutput, Lattice, Word
 
 FOLDER = Path(__file__).parents[2] / "data" / "formats"
 _NOT_INPUTS = {"words.txt", "lattices"}

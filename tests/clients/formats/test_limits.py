@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from galloon.clients.errors import FormatError, LimitExceeded
+from galloon.clients.api.errors import FormatError, LimitExceeded
 from galloon.clients.formats.limits import ReadLimits
 from galloon.clients.formats.registry import format_named
 from galloon.clients.formats.source import open_source, source_of_bytes

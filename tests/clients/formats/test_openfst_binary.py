@@ -9,7 +9,7 @@ import pywrapfst
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from galloon.clients.errors import FormatError
+from galloon.clients.api.errors import FormatError
 from galloon.clients.formats.openfst_binary import parse_openfst_binary
 from galloon.clients.formats.source import source_of_bytes
 

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from galloon.clients.errors import FormatError
+from galloon.clients.api.errors import FormatError
 from galloon.clients.formats.slf import parse_slf
 from galloon.clients.formats.slf_writer import LatticeFolder, write_slf
 from galloon.clients.formats.source import open_source, source_of_bytes
 from galloon.clients.formats.words import SILENT
 from galloon.clients.samples import lattice_samples
-from galloon.learners.utterance import Lattice
+from galloon.learners.observation import Lattice
 
 HEAD = "VERSION=1.0\n"
 

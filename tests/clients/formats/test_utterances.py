@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from galloon.clients.errors import FormatError
+from galloon.clients.api.errors import FormatError
 from galloon.clients.formats.notes import NoteBook
 from galloon.clients.formats.utterances import read_utterances, write_utterances
 from galloon.clients.samples import asr_sample, lattice_samples, ocr_sample
-from galloon.learners.utterance import ExpertOutput, Hypothesis, Utterance, Word
+from galloon.learners.observation import ExpertOutput, Hypothesis, Utterance, Word
 from tests.clients.formats.goldens import FOLDER
 
 

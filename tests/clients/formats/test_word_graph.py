@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from galloon.clients.errors import FormatError
+from galloon.clients.api.errors import FormatError
 from galloon.clients.formats.source import Source
 from galloon.clients.formats.word_graph import Arcs, best_path, build_lattice
-from galloon.learners.utterance import Lattice
+from galloon.learners.observation import Lattice
 
 
 def build(count: int, arcs: list[tuple[int, int, str, float]], finals: dict[int, float], **more) -> Lattice:

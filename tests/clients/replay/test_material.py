@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from galloon.clients.errors import WrongUsage
+from galloon.clients.api.errors import WrongUsage
 from galloon.clients.replay.material import Input, normalizer_for, read_material, shown_to_learner
 from galloon.clients.samples import asr_sample, ocr_sample
-from galloon.learners.utterance import Utterance
+from galloon.learners.observation import Utterance
 from tests.clients.replays import record, write
 
 

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from galloon.clients.client import GalloonClient
+from galloon.clients.api.client import GalloonClient
 from galloon.clients.replay.material import read_material
 from galloon.clients.replay.play import play
-from galloon.learners.spec import CombinerSpec
+from galloon.learners.combiners.spec import CombinerSpec
 from tests.clients.replays import cats
 
 SPEC = CombinerSpec(experts=("a", "b", "c"), algorithm="expanded_hedge", normalizer="basic")

@@ -11,9 +11,9 @@ from galloon.clients.replay.baselines import baselines
 from galloon.clients.replay.curve_plot import LABEL_GAP, label_places
 from galloon.clients.replay.curves import Curve, LearningCurves, cumulative, fifths, rolling
 from galloon.clients.samples import asr_sample, ocr_sample
-from galloon.learners.scoring.error_rate import ErrorCounts, total, word_errors
-from galloon.learners.scoring.normalizers import normalizer
-from galloon.learners.utterance import ExpertOutput, Utterance, Word
+from galloon.learners.evaluation.error_rate import ErrorCounts, total, word_errors
+from galloon.learners.observation import ExpertOutput, Utterance, Word
+from galloon.learners.text.normalizers import normalizer
 from tests.clients.replays import told
 
 # WER and CER of every engine, as measured when the samples were made.

@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from galloon.learners.utterance import ExpertOutput, Utterance, Word
+from galloon.learners.observation import ExpertOutput, Utterance, Word
 
 VOCABULARY = "the whale whales white a ship shipwreck sea seas of off thewhale call me".split()
 

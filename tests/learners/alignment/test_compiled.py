@@ -18,7 +18,7 @@ from galloon.learners.kernels import (
     votes,
     word_slots,
 )
-from galloon.learners.utterance import ExpertOutput, Lattice, Utterance, Word
+from galloon.learners.observation import ExpertOutput, Lattice, Utterance, Word
 
 MODULES = (
     clock,

@@ -11,8 +11,8 @@ from galloon.learners.alignment.graph import SILENT, graph_of
 from galloon.learners.alignment.sequences import BLANK
 from galloon.learners.alignment.settings import AlignmentSettings
 from galloon.learners.errors import InvalidInput
-from galloon.learners.scoring.normalizers import normalizer
-from galloon.learners.utterance import ExpertOutput, Lattice
+from galloon.learners.observation import ExpertOutput, Lattice
+from galloon.learners.text.normalizers import normalizer
 
 UNPRUNED = AlignmentSettings(lattice_beam=1e6)
 BASIC = normalizer("basic")

@@ -17,7 +17,7 @@ from galloon.learners.alignment import (
     with_alternatives,
 )
 from galloon.learners.errors import BudgetExceeded, InvalidInput
-from galloon.learners.utterance import ExpertOutput, Hypothesis, Lattice, Utterance, Word
+from galloon.learners.observation import ExpertOutput, Hypothesis, Lattice, Utterance, Word
 
 
 def words(text):

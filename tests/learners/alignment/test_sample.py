@@ -19,9 +19,9 @@ from galloon.learners.alignment import (
     majority_vote,
     with_alternatives,
 )
-from galloon.learners.scoring.agreement import oracle_errors
-from galloon.learners.scoring.error_rate import count_errors, total
-from galloon.learners.scoring.normalizers import normalizer
+from galloon.learners.evaluation.agreement import oracle_errors
+from galloon.learners.evaluation.error_rate import count_errors, total
+from galloon.learners.text.normalizers import normalizer
 
 FIVE = ("tess_eng", "tess_deu", "tess_bin", "rapidocr", "tess_legacy")
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from galloon.learners.alignment import AlignmentSettings, align, slot_text, with_expert
 from galloon.learners.errors import BudgetExceeded, InvalidInput
-from galloon.learners.utterance import ExpertOutput, Utterance, Word
+from galloon.learners.observation import ExpertOutput, Utterance, Word
 from tests.learners.alignment.outputs import columns, utterance, utterances
 
 UNITS = st.sampled_from(["word", "char"])

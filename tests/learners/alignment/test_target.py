@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from galloon.learners.alignment import AlignmentSettings, align, align_target, slot_text
 from galloon.learners.alignment.costs import costs_across
+from galloon.learners.evaluation.agreement import expert_errors, oracle_errors
+from galloon.learners.evaluation.error_rate import count_errors
 from galloon.learners.kernels.target import place_target
-from galloon.learners.scoring.agreement import expert_errors, oracle_errors
-from galloon.learners.scoring.error_rate import count_errors
 from tests.learners.alignment.outputs import VOCABULARY, utterance, utterances
 from tests.reference.alignment import least_errors
 

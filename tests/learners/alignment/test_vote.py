@@ -16,9 +16,9 @@ from galloon.learners.alignment import (
     majority_vote,
     most_confident,
 )
+from galloon.learners.combiners.spec import DERIVED as NAMES
 from galloon.learners.errors import InvalidInput
-from galloon.learners.spec import DERIVED as NAMES
-from galloon.learners.utterance import SlotNetwork
+from galloon.learners.observation import SlotNetwork
 from tests.learners.alignment.outputs import utterance, utterances
 
 

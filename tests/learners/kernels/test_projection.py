@@ -9,10 +9,16 @@ from galloon.learners.automata.context import Reach
 from galloon.learners.automata.direct import context_automaton
 from galloon.learners.automata.expert import Ensemble
 from galloon.learners.automata.graph_context import GraphContext
-from galloon.learners.component_hedge import ABSOLUTE_GOAL, FLOW_FLOOR, MOST_STEPS, RELATIVE_GOAL, _layout
 from galloon.learners.kernels import projection
+from galloon.learners.paths.component_hedge import (
+    ABSOLUTE_GOAL,
+    FLOW_FLOOR,
+    MOST_STEPS,
+    RELATIVE_GOAL,
+    _layout,
+)
 from tests.learners.automata.strategies import log_weights
-from tests.learners.subjects import CASES
+from tests.learners.paths.subjects import CASES
 from tests.reference.projection import project as slow_project
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from galloon.learners.errors import DamagedState, InvalidInput
 from galloon.learners.kernels.tied import LEVELS
-from galloon.learners.protocol import BanditFeedback, FullFeedback, SemiBanditFeedback, Setting
+from galloon.learners.paths.protocol import BanditFeedback, FullFeedback, SemiBanditFeedback, Setting
 from galloon.learners.tied import SlotView, TiedLearner, TiedMemory
 from galloon.learners.tied.bounds import falling_rate
 from galloon.learners.tied.estimates import score_losses, shown_losses

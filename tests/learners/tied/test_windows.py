@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from galloon.learners.errors import BoundExceeded, BudgetExceeded, InvalidInput
 from galloon.learners.kernels.tied_windows import project
-from galloon.learners.protocol import FullFeedback, Memory, SemiBanditFeedback, Setting
+from galloon.learners.paths.protocol import FullFeedback, Memory, SemiBanditFeedback, Setting
 from galloon.learners.tied import TiedWindows
 from tests.reference.tied_windows import bregman
 

@@ -1,0 +1,214 @@
+"""The blocking client, for programs without an event loop: the same verbs, run on a loop in one thread of its own.
+
+    with BlockingClient("127.0.0.1:7410") as client, client.stream("asr") as stream:
+        choice = stream.choose(utterance)
+        lesson = stream.learn(choice.id, TrueText("the cat"))
+
+Safe to use from several threads. `send_utterance` and `send_feedback` return `concurrent.futures.Future`.
+"""
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import Callable, Coroutine, Iterable, Iterator
+from concurrent.futures import Future
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from galloon.clients.api.client import GalloonClient
+from galloon.clients.api.connection import DEFAULT_ADDRESS, Connection
+from galloon.clients.api.questions import Answered, Question
+from galloon.clients.api.results import Choice, Explanation, LearnerInfo, Lesson, Opened, Snapshot, Statistics
+from galloon.clients.api.stream import CombineStream, StreamOptions
+from galloon.learners.combiners.contract import Feedback
+from galloon.learners.combiners.spec import CombinerSpec
+
+T = TypeVar("T")
+
+
+class BlockingClient:
+    """One connection to a daemon. Its verbs are those of `GalloonClient`."""
+
+    def __init__(
+        self, address: str | Connection = DEFAULT_ADDRESS, *, options: StreamOptions | None = None
+    ) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="galloon client", daemon=True)
+        self._thread.start()
+        self._closed = False
+        try:
+            self._client = self._run(_make(address, options))
+        except BaseException:
+            self._stop()
+            raise
+
+    def stream(
+        self,
+        learner: str,
+        create: CombinerSpec | None = None,
+        *,
+        alternatives: bool = False,
+        options: StreamOptions | None = None,
+    ) -> "BlockingStream":
+        """A stream to a learner: use it as `with client.stream(...) as stream`."""
+        stream = self._client.stream(learner, create, alternatives=alternatives, options=options)
+        return BlockingStream(stream, self._submit)
+
+    def create_learner(self, name: str, spec: CombinerSpec, *, timeout_s: float | None = None) -> LearnerInfo:
+        return self._run(self._client.create_learner(name, spec, timeout_s=timeout_s))
+
+    def get_learner(self, name: str, *, timeout_s: float | None = None) -> LearnerInfo:
+        return self._run(self._client.get_learner(name, timeout_s=timeout_s))
+
+    def list_learners(self, prefix: str = "", *, timeout_s: float | None = None) -> list[LearnerInfo]:
+        return self._run(self._client.list_learners(prefix, timeout_s=timeout_s))
+
+    def delete_learner(self, name: str, *, timeout_s: float | None = None) -> None:
+        self._run(self._client.delete_learner(name, timeout_s=timeout_s))
+
+    def snapshot_learner(self, name: str, *, timeout_s: float | None = None) -> Snapshot:
+        return self._run(self._client.snapshot_learner(name, timeout_s=timeout_s))
+
+    def explain(self, learner: str, utterance_id: str, *, timeout_s: float | None = None) -> Explanation:
+        return self._run(self._client.explain(learner, utterance_id, timeout_s=timeout_s))
+
+    def export_learner(self, name: str, *, timeout_s: float | None = None) -> bytes:
+        return self._run(self._client.export_learner(name, timeout_s=timeout_s))
+
+    def import_learner(self, name: str, data: bytes, *, timeout_s: float | None = None) -> LearnerInfo:
+        return self._run(self._client.import_learner(name, data, timeout_s=timeout_s))
+
+    def watch_learner(self, name: str, *, interval_s: float = 1.0) -> Iterator[Statistics]:
+        """Statistics at once and then at the interval, until the caller leaves."""
+        watching = self._client.watch_learner(name, interval_s=interval_s)
+        try:
+            while True:
+                try:
+                    yield self._run(_next(watching))
+                except StopAsyncIteration:
+                    return
+        finally:
+            self._run(_leave(watching))
+
+    def close(self) -> None:
+        """Let go of the connection and the thread."""
+        if not self._closed:
+            self._run(self._client.close())
+            self._stop()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    def _run(self, work: Coroutine[Any, Any, T]) -> T:
+        return _await(self._submit(work))
+
+    def _stop(self) -> None:
+        self._closed = True
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+
+class BlockingStream:
+    """A stream to one learner. Its verbs are those of `CombineStream`."""
+
+    def __init__(
+        self, stream: CombineStream, submit: Callable[[Coroutine[Any, Any, Any]], Future[Any]]
+    ) -> None:
+        self._stream, self._submit = stream, submit
+
+    def choose(self, question: Question, *, timeout_s: float | None = None) -> Choice:
+        choice: Choice = _await(self._submit(self._stream.choose(question, timeout_s=timeout_s)))
+        return choice
+
+    def learn(self, utterance_id: str, feedback: Feedback, *, timeout_s: float | None = None) -> Lesson:
+        lesson: Lesson = _await(self._submit(self._stream.learn(utterance_id, feedback, timeout_s=timeout_s)))
+        return lesson
+
+    def send_utterance(self, question: Question, *, timeout_s: float | None = None) -> Future[Choice]:
+        """The choice to come. Never blocks; what exceeds `max_in_flight` waits its turn in memory."""
+        return self._submit(self._stream.choose(question, timeout_s=timeout_s))
+
+    def send_feedback(
+        self, utterance_id: str, feedback: Feedback, *, timeout_s: float | None = None
+    ) -> Future[Lesson]:
+        """The lesson to come. Never blocks."""
+        return self._submit(self._stream.learn(utterance_id, feedback, timeout_s=timeout_s))
+
+    def choose_each(self, questions: Iterable[Question], *, ahead: int | None = None) -> Iterator[Choice]:
+        """The choices of many utterances, in their order; see `CombineStream.choose_each`."""
+        return _in_order(map(self.send_utterance, questions), ahead or self._stream.max_in_flight)
+
+    def learn_each(self, answers: Iterable[Answered], *, ahead: int | None = None) -> Iterator[Lesson]:
+        """The lessons of much feedback, in its order."""
+        sent = (self.send_feedback(answer.id, answer.feedback) for answer in answers)
+        return _in_order(sent, ahead or self._stream.max_in_flight)
+
+    @property
+    def opened(self) -> Opened:
+        return self._stream.opened
+
+    @property
+    def reconnects(self) -> int:
+        return self._stream.reconnects
+
+    def open(self) -> Opened:
+        opened: Opened = _await(self._submit(self._stream.open()))
+        return opened
+
+    def close(self) -> None:
+        _await(self._submit(self._stream.close()))
+
+    def __enter__(self) -> Self:
+        self.open()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        _await(self._submit(self._stream.__aexit__(kind, error, trace)))
+
+
+async def _make(address: str | Connection, options: StreamOptions | None) -> GalloonClient:
+    return GalloonClient(address, options=options)  # on the loop that it belongs to
+
+
+async def _next(watching: Any) -> Statistics:
+    statistics: Statistics = await anext(watching)
+    return statistics
+
+
+async def _leave(watching: Any) -> None:
+    await watching.aclose()
+
+
+def _await(future: Future[T]) -> T:
+    """The outcome; an interrupt (Ctrl-C) of the caller takes the work back."""
+    try:
+        return future.result()
+    except BaseException:
+        future.cancel()
+        raise
+
+
+def _in_order(sent: Iterable[Future[T]], ahead: int) -> Iterator[T]:
+    """Outcomes in order, with at most this many under way; items are taken in the caller's thread."""
+    under_way: deque[Future[T]] = deque()
+    try:
+        for future in sent:
+            under_way.append(future)
+            while under_way and (len(under_way) >= ahead or under_way[0].done()):
+                yield _await(under_way.popleft())
+        while under_way:
+            yield _await(under_way.popleft())
+    finally:
+        for future in under_way:
+            future.cancel()

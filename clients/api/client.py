@@ -1,0 +1,226 @@
+"""The asynchronous client: `stream` combines and teaches, the other verbs manage learners.
+
+    async with GalloonClient("127.0.0.1:7410") as client:
+        async with client.stream("asr", create=CombinerSpec(experts=("a", "b"))) as stream:
+            choice = await stream.choose(AlignedUtterance("u1", {"a": ["the", "cat"], "b": ["the", "hat"]}))
+            lesson = await stream.learn("u1", TrueText("the cat"))
+
+Calls that only read, or that are safe to repeat, are tried again while the daemon is away, until their time is up.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from random import Random
+from types import TracebackType
+from typing import Self, TypeVar
+
+from grpc import aio
+
+from galloon.clients.api.connection import DEFAULT_ADDRESS, Connection, open_channel
+from galloon.clients.api.errors import TimedOut, Unreachable
+from galloon.clients.api.refusals import is_temporary, refusal_from_status
+from galloon.clients.api.results import Explanation, LearnerInfo, Snapshot, Statistics
+from galloon.clients.api.stream import CombineStream, StreamOptions
+from galloon.clients.codec.answers import learner_from_wire, snapshot_from_wire, statistics_from_wire
+from galloon.clients.codec.explanation import explanation_from_wire
+from galloon.clients.codec.spec import spec_to_wire
+from galloon.learners.combiners.spec import CombinerSpec
+from galloon.v1 import learners_pb2 as wire
+from galloon.v1.combine_pb2_grpc import CombineServiceStub
+from galloon.v1.learners_pb2_grpc import LearnerServiceStub
+
+CHUNK_BYTES = 256 * 1024
+PAGE = 1000
+T = TypeVar("T")
+
+
+class GalloonClient:
+    """One connection to a daemon, shared by any number of streams. Belongs to one event loop."""
+
+    def __init__(
+        self,
+        address: str | Connection = DEFAULT_ADDRESS,
+        *,
+        options: StreamOptions | None = None,
+        random: Random | None = None,
+    ) -> None:
+        """`options` are the defaults of streams; their `timeout_s` holds for the other calls too."""
+        self.connection = address if isinstance(address, Connection) else Connection(address)
+        self._options, self._random = options or StreamOptions(), random or Random()
+        self._channel = open_channel(self.connection)
+        self._metadata = self.connection.metadata
+        self._combine, self._learners = CombineServiceStub(self._channel), LearnerServiceStub(self._channel)
+
+    def stream(
+        self,
+        learner: str,
+        create: CombinerSpec | None = None,
+        *,
+        alternatives: bool = False,
+        options: StreamOptions | None = None,
+    ) -> CombineStream:
+        """A stream to a learner, made from the spec `create` if there is none of that name."""
+        return CombineStream(
+            lambda: self._combine.Combine(metadata=self._metadata),
+            learner,
+            create,
+            alternatives=alternatives,
+            options=options or self._options,
+            random=self._random,
+        )
+
+    async def create_learner(
+        self, name: str, spec: CombinerSpec, *, timeout_s: float | None = None
+    ) -> LearnerInfo:
+        """Make a learner; durable when it returns. `created` is false when it was there with the same spec."""
+        request = wire.CreateLearnerRequest(name=name, spec=spec_to_wire(spec))
+        response = await self._repeat(
+            lambda left: self._learners.CreateLearner(request, timeout=left, metadata=self._metadata),
+            f"create learner {name!r}",
+            timeout_s,
+        )
+        return learner_from_wire(response.learner, created=response.created)
+
+    async def get_learner(self, name: str, *, timeout_s: float | None = None) -> LearnerInfo:
+        """One learner with its statistics and digests."""
+        request = wire.GetLearnerRequest(name=name)
+        response = await self._repeat(
+            lambda left: self._learners.GetLearner(request, timeout=left, metadata=self._metadata),
+            f"learner {name!r}",
+            timeout_s,
+        )
+        return learner_from_wire(response.learner)
+
+    async def list_learners(self, prefix: str = "", *, timeout_s: float | None = None) -> list[LearnerInfo]:
+        """All learners that we may see whose names start so, by name, without statistics."""
+        request, learners = wire.ListLearnersRequest(page_size=PAGE, prefix=prefix), []
+        while True:
+            response = await self._repeat(
+                lambda left: self._learners.ListLearners(request, timeout=left, metadata=self._metadata),
+                "list learners",
+                timeout_s,
+            )
+            learners += [learner_from_wire(learner) for learner in response.learners]
+            if not response.next_page_token:
+                return learners
+            request.page_token = response.next_page_token
+
+    async def delete_learner(self, name: str, *, timeout_s: float | None = None) -> None:
+        """Delete a learner for good; durable when it returns.
+
+        `NotFound` may mean that an attempt whose answer was lost has deleted it.
+        """
+        request = wire.DeleteLearnerRequest(name=name)
+        await self._repeat(
+            lambda left: self._learners.DeleteLearner(request, timeout=left, metadata=self._metadata),
+            f"delete learner {name!r}",
+            timeout_s,
+        )
+
+    async def snapshot_learner(self, name: str, *, timeout_s: float | None = None) -> Snapshot:
+        """Write a snapshot now and drop the journal that it covers."""
+        request = wire.SnapshotLearnerRequest(name=name)
+        response = await self._repeat(
+            lambda left: self._learners.SnapshotLearner(request, timeout=left, metadata=self._metadata),
+            f"snapshot of learner {name!r}",
+            timeout_s,
+        )
+        return snapshot_from_wire(response)
+
+    async def explain(
+        self, learner: str, utterance_id: str, *, timeout_s: float | None = None
+    ) -> Explanation:
+        """Why each token of an utterance was chosen, as far as the daemon remembers; changes nothing."""
+        request = wire.ExplainUtteranceRequest(name=learner, id=utterance_id)
+        pages: list[wire.ExplainUtteranceResponse] = []
+        while not pages or (pages[-1].slots and request.first_slot < pages[-1].slot_count):
+            pages.append(
+                await self._repeat(
+                    lambda left: self._learners.ExplainUtterance(
+                        request, timeout=left, metadata=self._metadata
+                    ),
+                    f"explain utterance {utterance_id!r} of learner {learner!r}",
+                    timeout_s,
+                )
+            )
+            request.first_slot += len(pages[-1].slots)
+        return explanation_from_wire(pages)
+
+    async def export_learner(self, name: str, *, timeout_s: float | None = None) -> bytes:
+        """The whole learner as bytes, to keep or to import elsewhere."""
+        request = wire.ExportLearnerRequest(name=name)
+
+        async def attempt(left: float) -> bytes:
+            call = self._learners.ExportLearner(request, timeout=left, metadata=self._metadata)
+            return b"".join([part.chunk async for part in call])
+
+        return await self._repeat(attempt, f"export of learner {name!r}", timeout_s)
+
+    async def import_learner(self, name: str, data: bytes, *, timeout_s: float | None = None) -> LearnerInfo:
+        """Make a learner, of a name not yet taken, from exported bytes; durable when it returns. Tried once."""
+
+        def parts() -> Iterator[wire.ImportLearnerRequest]:
+            yield wire.ImportLearnerRequest(name=name)
+            for start in range(0, len(data), CHUNK_BYTES):
+                yield wire.ImportLearnerRequest(chunk=data[start : start + CHUNK_BYTES])
+
+        about, seconds = f"import of learner {name!r}", self._seconds(timeout_s)
+        try:
+            response = await self._learners.ImportLearner(parts(), timeout=seconds, metadata=self._metadata)
+        except aio.AioRpcError as error:
+            if is_temporary(error):
+                raise Unreachable(
+                    f"{about}: {error.details()}; look whether it is there before trying again"
+                ) from error
+            raise refusal_from_status(error, about) from error
+        return learner_from_wire(response.learner)
+
+    async def watch_learner(self, name: str, *, interval_s: float = 1.0) -> AsyncIterator[Statistics]:
+        """Statistics at once and then at the interval, until the caller leaves or the connection is lost."""
+        request = wire.WatchStatisticsRequest(name=name, interval_s=interval_s)
+        call = self._learners.WatchStatistics(request, metadata=self._metadata)
+        try:
+            async for response in call:
+                yield statistics_from_wire(response.statistics)
+        except aio.AioRpcError as error:
+            if is_temporary(error):
+                raise Unreachable(f"learner {name!r}: {error.details()}") from error
+            raise refusal_from_status(error, f"learner {name!r}") from error
+        finally:
+            call.cancel()
+
+    async def close(self) -> None:
+        """Let go of the connection; streams that are still open end."""
+        await self._channel.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    def _seconds(self, timeout_s: float | None) -> float:
+        return self._options.timeout_s if timeout_s is None else timeout_s
+
+    async def _repeat(
+        self, attempt: Callable[[float], Awaitable[T]], about: str, timeout_s: float | None
+    ) -> T:
+        """Try a call that is safe to repeat while the daemon is away, until its time is up."""
+        loop, seconds = asyncio.get_running_loop(), self._seconds(timeout_s)
+        deadline = loop.time() + seconds
+        for delay in self._options.backoff.delays(self._random):
+            try:
+                return await attempt(max(0.0, deadline - loop.time()))
+            except aio.AioRpcError as error:
+                if error.code().name == "DEADLINE_EXCEEDED":
+                    raise TimedOut(f"{about}: no answer within {seconds:g} s") from error
+                if not is_temporary(error):
+                    raise refusal_from_status(error, about) from error
+                if loop.time() + delay >= deadline:
+                    raise Unreachable(
+                        f"{about}: no daemon at {self.connection.address} within {seconds:g} s: {error.details()}"
+                    ) from error
+            await asyncio.sleep(delay)
+        raise AssertionError("delays have no end")

@@ -1,0 +1,418 @@
+"""A stream to one learner: utterances in, choices out, feedback in, lessons out, across reconnects and restarts.
+
+`choose` and `learn` await one answer. `send_utterance` and `send_feedback` return a future as soon as the request
+has a place among the bounded number in flight; `choose_each` and `learn_each` keep many in flight and answer in
+order. When the connection is lost, requests wait; a new one asks what survived and sends the rest again.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable
+from dataclasses import dataclass, field
+from random import Random
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from grpc import aio
+
+from galloon.clients.api.connection import Backoff
+from galloon.clients.api.errors import ClientError, DaemonFailed, TimedOut, Unreachable, WrongUsage
+from galloon.clients.api.outbox import Kind, Request, Unanswered
+from galloon.clients.api.questions import Answered, Question
+from galloon.clients.api.refusals import is_temporary, refusal_from_problem, refusal_from_status
+from galloon.clients.api.results import Choice, Lesson, Opened
+from galloon.clients.codec.answers import choice_from_wire, lesson_from_wire, opened_from_wire
+from galloon.clients.codec.requests import feedback_request, open_request, utterance_request
+from galloon.learners.combiners.contract import Feedback, Score, ShownGains
+from galloon.learners.combiners.spec import CombinerSpec
+from galloon.v1 import combine_pb2 as wire
+
+log = logging.getLogger("galloon.client")
+T = TypeVar("T")
+Call = aio.StreamStreamCall[wire.CombineRequest, wire.CombineResponse]
+_KINDS = {wire.REQUEST_KIND_UTTERANCE: Kind.UTTERANCE, wire.REQUEST_KIND_FEEDBACK: Kind.FEEDBACK}
+
+
+@dataclass(frozen=True, slots=True)
+class StreamOptions:
+    """Numbers of a stream. Seconds are for everything that a request goes through, reconnects included."""
+
+    max_in_flight: int = 64  # requests without an answer; the daemon may ask for fewer
+    timeout_s: float = 30.0  # for one answer, unless the call says otherwise
+    open_timeout_s: float = 30.0  # to reach the daemon and open the stream the first time
+    give_up_s: float = 60.0  # without connection, until the stream fails
+    remember: int = 1024  # choices without feedback that can be recalled if a crash took them
+    backoff: Backoff = field(default_factory=Backoff)
+
+    def __post_init__(self) -> None:
+        if self.max_in_flight < 1 or self.remember < 0:
+            raise WrongUsage("max_in_flight must be at least 1, remember at least 0")
+
+
+class CombineStream:
+    """Use it as `async with client.stream(...) as stream`. Leaving waits for all answers."""
+
+    def __init__(
+        self,
+        call: Callable[[], Call],
+        learner: str,
+        create: CombinerSpec | None = None,
+        *,
+        alternatives: bool = False,
+        options: StreamOptions | None = None,
+        random: Random | None = None,
+    ) -> None:
+        self._call, self._learner, self._create, self._alternatives = call, learner, create, alternatives
+        self._options, self._random = options or StreamOptions(), random or Random()
+        self._unanswered = Unanswered(self._options.remember)
+        self._places = asyncio.Semaphore(self._options.max_in_flight)
+        self._bound = self._options.max_in_flight
+        self._wake = asyncio.Event()
+        self._closing = False
+        self._task: asyncio.Task[None] | None = None
+        self._opened: Opened | None = None
+        self._error: ClientError | None = None  # why the stream is over
+        self._answers = 0
+        self._run_id = ""  # of the daemon, on the last connection
+        self.reconnects = 0
+
+    # Verbs.
+
+    async def choose(self, question: Question, *, timeout_s: float | None = None) -> Choice:
+        """The combination of one utterance."""
+        return await (await self.send_utterance(question, timeout_s=timeout_s))
+
+    async def learn(self, utterance_id: str, feedback: Feedback, *, timeout_s: float | None = None) -> Lesson:
+        """Teach the learner; durable when it returns. The utterance may be of another stream or an earlier day."""
+        return await (await self.send_feedback(utterance_id, feedback, timeout_s=timeout_s))
+
+    async def send_utterance(
+        self, question: Question, *, timeout_s: float | None = None
+    ) -> asyncio.Future[Choice]:
+        """Send an utterance as soon as fewer than `max_in_flight` are unanswered; the future is its choice."""
+        return await self._send(Kind.UTTERANCE, question.id, utterance_request(question), timeout_s)
+
+    async def send_feedback(
+        self, utterance_id: str, feedback: Feedback, *, timeout_s: float | None = None
+    ) -> asyncio.Future[Lesson]:
+        """Send feedback likewise; it waits for the choice of its utterance if that is still on its way."""
+        about_shown_path = isinstance(feedback, ShownGains | Score)
+        message = feedback_request(utterance_id, feedback)
+        return await self._send(Kind.FEEDBACK, utterance_id, message, timeout_s, about_shown_path)
+
+    async def choose_each(
+        self, questions: Iterable[Question] | AsyncIterable[Question], *, ahead: int | None = None
+    ) -> AsyncIterator[Choice]:
+        """The choices of many utterances, in their order, with up to `ahead` of them sent before the first answer.
+
+        What is sent ahead is chosen before feedback on earlier ones can be learned: 1 is strictly in turn.
+        """
+        async for choice in _in_order(questions, self.send_utterance, ahead or self.max_in_flight):
+            yield choice
+
+    async def learn_each(
+        self, answers: Iterable[Answered] | AsyncIterable[Answered], *, ahead: int | None = None
+    ) -> AsyncIterator[Lesson]:
+        """The lessons of much feedback, in its order; many share one sync of the daemon's disk."""
+
+        async def send(answer: Answered) -> asyncio.Future[Lesson]:
+            return await self.send_feedback(answer.id, answer.feedback)
+
+        async for lesson in _in_order(answers, send, ahead or self.max_in_flight):
+            yield lesson
+
+    @property
+    def max_in_flight(self) -> int:
+        return self._options.max_in_flight
+
+    @property
+    def opened(self) -> Opened:
+        """What the daemon said when the stream was opened, last time."""
+        if self._opened is None:
+            raise WrongUsage("the stream is not open: use `async with client.stream(...) as stream`")
+        return self._opened
+
+    async def open(self) -> Opened:
+        """Reach the daemon and the learner; called by `async with`."""
+        if self._task is not None:
+            raise WrongUsage("a stream is opened once: make another one")
+        first: asyncio.Future[Opened] = asyncio.get_running_loop().create_future()
+        self._task = asyncio.create_task(self._live(first), name=f"galloon stream {self._learner}")
+        try:
+            return await first
+        except BaseException:
+            await self._abort()
+            raise
+
+    async def close(self) -> None:
+        """Wait for the answers to all that was sent, then end the stream. Timeouts bound the wait."""
+        self._closing = True
+        self._wake.set()
+        if self._task is not None:
+            await asyncio.wait([self._task])
+            if not self._task.cancelled():
+                self._task.result()  # raises a defect of ours, should there be one
+
+    async def __aenter__(self) -> Self:
+        await self.open()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is None:
+            await self.close()
+        else:
+            await self._abort()
+
+    # Sending.
+
+    async def _send(
+        self,
+        kind: Kind,
+        request_id: str,
+        message: wire.CombineRequest,
+        timeout_s: float | None,
+        about_shown_path: bool = False,
+    ) -> asyncio.Future[Any]:
+        loop = asyncio.get_running_loop()
+        seconds = self._options.timeout_s if timeout_s is None else timeout_s
+        deadline = loop.time() + seconds
+        late = TimedOut(
+            f"{kind.value} {request_id!r}: no answer within {seconds:g} s; sending it again is safe"
+        )
+        self._check_open()
+        try:
+            async with asyncio.timeout_at(deadline):
+                await self._places.acquire()
+        except TimeoutError as error:
+            raise late from error
+        answer: asyncio.Future[Any] = loop.create_future()
+        timer = loop.call_at(deadline, _set_exception, answer, late)
+
+        def done(_: asyncio.Future[Any]) -> None:
+            timer.cancel()
+            self._places.release()
+            self._wake.set()
+
+        answer.add_done_callback(done)
+        if self._error is not None:
+            answer.set_exception(self._error)
+            return answer
+        self._unanswered.accept(Request(kind, request_id, message, answer, about_shown_path))
+        self._wake.set()
+        return answer
+
+    def _check_open(self) -> None:
+        if self._error is not None:
+            raise self._error
+        if self._task is None or self._closing:
+            raise WrongUsage("the stream is not open: use `async with client.stream(...) as stream`")
+
+    # The connection.
+
+    async def _live(self, first: asyncio.Future[Opened]) -> None:
+        """Keep a connection up until the stream is closed or cannot go on."""
+        loop = asyncio.get_running_loop()
+        patience = self._options.open_timeout_s
+        delays, lost_at = self._options.backoff.delays(self._random), loop.time()
+        try:
+            while True:
+                answers = self._answers
+                try:
+                    async with asyncio.timeout_at(lost_at + patience) as limit:
+                        return await self._session(first, limit)
+                except (TimeoutError, _ConnectionLost) as problem:
+                    if limit.when() is None:  # it was up until now
+                        patience, lost_at = self._options.give_up_s, loop.time()
+                    if self._answers != answers:  # and good for something
+                        delays = self._options.backoff.delays(self._random)
+                    delay = next(delays)
+                    log.info("stream on %s lost (%s), next attempt in %.2f s", self._learner, problem, delay)
+                    if loop.time() + delay > lost_at + patience:
+                        what = f"no daemon for learner {self._learner!r} within {patience:g} s: {problem}"
+                        raise Unreachable(what) from problem
+                    await asyncio.sleep(delay)
+        except ClientError as error:
+            self._end(error, first)
+        except asyncio.CancelledError:
+            self._end(WrongUsage("the stream was closed before this was answered"), first)
+            raise
+        except Exception as error:
+            self._end(DaemonFailed(f"the stream failed: {error}", code="UNKNOWN"), first)
+            raise
+
+    async def _session(self, first: asyncio.Future[Opened], limit: asyncio.Timeout) -> None:
+        """One connection, from open to its end; returns when the stream was closed on purpose."""
+        call = self._call()
+        writer: asyncio.Task[None] | None = None
+        try:
+            unsure = self._unanswered.unsure_ids()
+            # Only the first connection may create: a learner that was deleted since must not come back empty.
+            create = self._create if self._opened is None else None
+            await call.write(open_request(self._learner, create, self._alternatives, unsure))
+            message = await self._read_opened(call)
+            limit.reschedule(None)  # it is up: from now on each request has its own time
+            self._take_opened(message, first)
+            writer = asyncio.create_task(self._write(call))
+            while (response := await call.read()) is not aio.EOF:
+                assert isinstance(response, wire.CombineResponse)
+                self._take(response)
+            if not self._closing or len(self._unanswered):
+                raise _ConnectionLost("the daemon ended the stream")
+        except aio.AioRpcError as error:
+            if is_temporary(error):
+                raise _ConnectionLost(error.details() or error.code().name) from error
+            raise refusal_from_status(error, f"learner {self._learner!r}") from error
+        except asyncio.InvalidStateError as error:  # a write on a call that has ended meanwhile
+            raise _ConnectionLost("the connection broke") from error
+        finally:
+            if writer is not None:
+                writer.cancel()
+                await asyncio.wait([writer])
+            call.cancel()
+
+    async def _read_opened(self, call: Call) -> wire.Opened:
+        response = await call.read()
+        if response is aio.EOF:
+            raise _ConnectionLost("the daemon ended the stream before it was open")
+        assert isinstance(response, wire.CombineResponse)
+        match response.WhichOneof("response"):
+            case "opened":
+                return response.opened
+            case "problem" if response.problem.reason == wire.REASON_UNAVAILABLE:
+                raise _ConnectionLost(response.problem.message)
+            case "problem":
+                raise refusal_from_problem(response.problem)
+            case other:
+                raise DaemonFailed(f"the first answer of a stream was {other!r}, not opened", code="UNKNOWN")
+
+    def _take_opened(self, message: wire.Opened, first: asyncio.Future[Opened]) -> None:
+        if self._opened is not None:
+            self.reconnects += 1
+        self._opened = opened_from_wire(message)
+        self._bound = min(self._options.max_in_flight, max(1, message.max_in_flight))
+        restarted = self._run_id != message.run_id
+        self._run_id = message.run_id
+        self._unanswered.resume(
+            {status.id: status.state for status in message.rounds},
+            message.rounds_recovered if restarted else None,
+        )
+        if self.reconnects:
+            log.info("stream on %s resumed, %d requests again", self._learner, len(self._unanswered))
+        if not first.done():
+            first.set_result(self._opened)
+
+    async def _write(self, call: Call) -> None:
+        """Send what is queued, as far as the bound allows, until the stream is closed and all is answered."""
+        try:
+            while not (self._closing and not len(self._unanswered)):
+                request = self._unanswered.next_to_send() if self._unanswered.sent < self._bound else None
+                if request is None:
+                    self._wake.clear()
+                    if not (self._closing and not len(self._unanswered)):
+                        await self._wake.wait()
+                else:
+                    await call.write(request.message)
+            await call.done_writing()
+        except (aio.AioRpcError, asyncio.InvalidStateError) as error:
+            log.debug("writing on %s ended: %s", self._learner, error)  # the reader knows why
+
+    # Answers.
+
+    def _take(self, response: wire.CombineResponse) -> None:
+        self._answers += 1
+        match response.WhichOneof("response"):
+            case "choice":
+                request = self._unanswered.answered(Kind.UTTERANCE, response.choice.id)
+                if request is not None:
+                    choice = choice_from_wire(response.choice)
+                    self._unanswered.chosen(request, choice)
+                    _set_result(request, choice)
+            case "learned":
+                request = self._unanswered.answered(Kind.FEEDBACK, response.learned.id)
+                self._unanswered.settled(response.learned.id)
+                if request is not None:
+                    _set_result(request, lesson_from_wire(response.learned))
+            case "problem":
+                self._take_problem(response.problem)
+            case _:
+                log.warning("an answer of an unknown kind on %s: upgrade this client", self._learner)
+        self._wake.set()
+
+    def _take_problem(self, problem: wire.Problem) -> None:
+        kind = _KINDS.get(problem.about)
+        if kind is None:  # about no request that has an id: the stream itself is wrong
+            raise refusal_from_problem(problem)
+        if problem.reason == wire.REASON_UNAVAILABLE:
+            postponed = self._unanswered.postpone(kind, problem.id)
+            if postponed is not None:
+                delays = self._options.backoff.delays(self._random)
+                delay = [next(delays) for _ in range(min(16, postponed.attempts))][-1]
+                asyncio.get_running_loop().call_later(delay, self._again, postponed)
+            return
+        request = self._unanswered.answered(kind, problem.id)
+        if request is None:
+            return
+        if request.answer is None or problem.reason == wire.REASON_EXPIRED_ROUND:
+            self._unanswered.settled(problem.id)
+        if request.answer is not None:
+            _set_exception(request.answer, refusal_from_problem(problem))
+
+    def _again(self, request: Request) -> None:
+        self._unanswered.again(request)
+        self._wake.set()
+
+    def _end(self, error: ClientError, first: asyncio.Future[Opened]) -> None:
+        self._error = error
+        self._unanswered.fail_all(lambda: error)
+        if not first.done():
+            first.set_exception(error)
+
+    async def _abort(self) -> None:
+        """End at once, whatever is unanswered."""
+        self._closing = True
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+
+
+class _ConnectionLost(Exception):
+    """The connection broke in a way that another one may mend."""
+
+
+async def _in_order(
+    items: Iterable[T] | AsyncIterable[T], send: Callable[[T], Any], ahead: int
+) -> AsyncIterator[Any]:
+    """Answers in the order of the items, with at most this many under way."""
+    under_way: deque[asyncio.Future[Any]] = deque()
+    try:
+        async for item in _each(items):
+            under_way.append(await send(item))
+            while under_way and (len(under_way) >= ahead or under_way[0].done()):
+                yield await under_way.popleft()
+        while under_way:
+            yield await under_way.popleft()
+    finally:
+        for future in under_way:  # the consumer left, or one failed: nobody awaits the others
+            future.cancel()
+
+
+async def _each(items: Iterable[T] | AsyncIterable[T]) -> AsyncIterator[T]:
+    if isinstance(items, AsyncIterable):
+        async for item in items:
+            yield item
+    else:
+        for item in items:
+            yield item
+
+
+def _set_result(request: Request, value: object) -> None:
+    if request.answer is not None and not request.answer.done():
+        request.answer.set_result(value)
+
+
+def _set_exception(answer: asyncio.Future[Any], error: Exception) -> None:
+    if not answer.done():
+        answer.set_exception(error)

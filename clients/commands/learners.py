@@ -1,0 +1,206 @@
+"""`galloon learners`: list, show, create, delete, snapshot, export and import the learners of a daemon."""
+
+import asyncio
+import json
+import sys
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any, BinaryIO, TypeVar
+
+import click
+from rich.console import Console
+
+from galloon.clients.commands.learner_tables import details, in_bytes, learner_to_json, listing
+from galloon.clients.commands.server_option import Reach, connection_options, failing_well
+from galloon.clients.commands.spec_options import spec_options
+from galloon.learners.combiners.spec import CombinerSpec
+
+T = TypeVar("T")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for programs.")
+
+
+@click.group()
+def learners() -> None:
+    """Look after the learners of a daemon.
+
+    \b
+    Examples:
+      galloon learners create asr --experts whisper,vosk,kaldi --derived vote
+      galloon learners list
+      galloon learners show asr --json
+      galloon learners export asr -o asr.learner
+      galloon learners import asr-copy asr.learner --server 10.0.0.7:7410 --ca ca.pem
+    """  # noqa: D301  # the command line library wants the character itself
+
+
+@learners.command("list")
+@click.argument("prefix", default="")
+@json_option
+@connection_options
+def list_(prefix: str, as_json: bool, reach: Reach) -> None:
+    """List learners, or those whose names start with PREFIX."""
+
+    async def work() -> Any:
+        async with reach.client() as client:
+            return await client.list_learners(prefix)
+
+    found = _run(work())
+    if as_json:
+        _print_json({"learners": [learner_to_json(learner) for learner in found]})
+    elif found:
+        Console().print(listing(found))
+    else:
+        click.echo("no learners" + (f" whose names start with {prefix!r}" if prefix else ""), err=True)
+
+
+@learners.command()
+@click.argument("name")
+@json_option
+@connection_options
+def show(name: str, as_json: bool, reach: Reach) -> None:
+    """Show one learner: its spec, where it stands, its digests."""
+
+    async def work() -> Any:
+        async with reach.client() as client:
+            return await client.get_learner(name)
+
+    learner = _run(work())
+    if as_json:
+        _print_json(learner_to_json(learner))
+    else:
+        Console().print(details(learner))
+
+
+@learners.command()
+@click.argument("name")
+@spec_options
+@json_option
+@connection_options
+def create(name: str, spec: CombinerSpec, as_json: bool, reach: Reach) -> None:
+    """Create a learner from a spec. Creating it again with the same spec changes nothing.
+
+    \b
+    Examples:
+      galloon learners create asr --experts whisper,vosk --derived vote
+      galloon learners create lab --experts a,b,c --algorithm expanded_hedge --gain ngram:order=2 --window 8
+      galloon learners create ocr --spec ocr.json --seed 7
+    """  # noqa: D301  # as above
+
+    async def work() -> Any:
+        async with reach.client() as client:
+            return await client.create_learner(name, spec)
+
+    learner = _run(work())
+    if as_json:
+        _print_json({"created": learner.created, **learner_to_json(learner)})
+    else:
+        click.echo(f"{name}: " + ("created" if learner.created else "is there already, with the same spec"))
+
+
+@learners.command()
+@click.argument("name")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@json_option
+@connection_options
+def delete(name: str, yes: bool, as_json: bool, reach: Reach) -> None:
+    """Delete a learner with all that it has learned. There is no way back: export it first."""
+    if not yes:
+        if not sys.stdin.isatty():
+            raise click.UsageError("deleting needs --yes where nobody can be asked")
+        click.confirm(f"Delete {name} and all that it has learned?", abort=True)
+
+    async def work() -> None:
+        async with reach.client() as client:
+            await client.delete_learner(name)
+
+    _run(work())
+    if as_json:
+        _print_json({"name": name, "deleted": True})
+    else:
+        click.echo(f"{name}: deleted")
+
+
+@learners.command()
+@click.argument("name")
+@json_option
+@connection_options
+def snapshot(name: str, as_json: bool, reach: Reach) -> None:
+    """Write a snapshot now, so that the next start is quick."""
+
+    async def work() -> Any:
+        async with reach.client() as client:
+            return await client.snapshot_learner(name)
+
+    taken = _run(work())
+    if as_json:
+        _print_json(
+            {
+                "name": name,
+                "snapshot_bytes": taken.snapshot_bytes,
+                "journal_entries_dropped": taken.journal_entries_dropped,
+                "digest": taken.digest,
+            }
+        )
+    else:
+        click.echo(
+            f"{name}: {in_bytes(taken.snapshot_bytes)} written, {taken.journal_entries_dropped:,} entries of the "
+            f"journal dropped, digest {taken.digest}"
+        )
+
+
+@learners.command()
+@click.argument("name")
+@click.option(
+    "-o", "--output", required=True, type=click.Path(path_type=Path), help="File to write; - is stdout."
+)
+@json_option
+@connection_options
+def export(name: str, output: Path, as_json: bool, reach: Reach) -> None:
+    """Write a learner to a file: spec, state and pending rounds, versioned and checksummed."""
+    to_stdout = str(output) == "-"
+    if to_stdout and as_json:
+        raise click.UsageError("--json and -o - would both write to standard output: give a file")
+
+    async def work() -> bytes:
+        async with reach.client() as client:
+            return await client.export_learner(name)
+
+    data = _run(work())
+    if to_stdout:
+        sys.stdout.buffer.write(data)
+        return
+    with failing_well():
+        output.write_bytes(data)
+    if as_json:
+        _print_json({"name": name, "output": str(output), "bytes": len(data)})
+    else:
+        click.echo(f"{output}: {in_bytes(len(data))}")
+
+
+@learners.command("import")
+@click.argument("name")
+@click.argument("file", type=click.File("rb"))
+@json_option
+@connection_options
+def import_(name: str, file: BinaryIO, as_json: bool, reach: Reach) -> None:
+    """Make the learner NAME from an exported FILE (- is standard input)."""
+    data = file.read()
+
+    async def work() -> Any:
+        async with reach.client() as client:
+            return await client.import_learner(name, data)
+
+    learner = _run(work())
+    if as_json:
+        _print_json(learner_to_json(learner))
+    else:
+        click.echo(f"{name}: imported, digest {learner.digest}")
+
+
+def _run(work: Coroutine[Any, Any, T]) -> T:
+    with failing_well():
+        return asyncio.run(work)
+
+
+def _print_json(value: dict[str, Any]) -> None:
+    click.echo(json.dumps(value, ensure_ascii=False))

@@ -1,0 +1,178 @@
+"""`galloon simulate`: the paper's game on synthetic experts, regret against the bound, as a plot and as JSON."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table as RichTable
+
+from galloon.learners.combiners.spec import CombinerSpec
+from galloon.learners.errors import LearnerError
+from galloon.learners.paths.catalogue import NAMES
+from galloon.learners.paths.opponents import OPPONENTS, Table
+from galloon.learners.paths.simulation import Run
+from galloon.learners.paths.simulation import simulate as play
+
+GAINS = ("slot_match", "ngram", "gappy")
+
+
+@click.command(
+    epilog="Example: galloon simulate --learner component_hedge --learner expanded_hedge --plot regret.png"
+)
+@click.option(
+    "--learner",
+    "learners",
+    type=click.Choice(NAMES),
+    multiple=True,
+    default=("component_hedge",),
+    show_default=True,
+    help="Who plays; give it several times to compare.",
+)
+@click.option(
+    "--gain", type=click.Choice(GAINS), default="ngram", show_default=True, help="What a path is worth."
+)
+@click.option("--order", "-n", default=2, show_default=True, help="Length of the n-grams.")
+@click.option("--max-gap", default=1, show_default=True, help="Largest total gap of a gappy n-gram.")
+@click.option(
+    "--discount", default=0.5, show_default=True, help="What each step of a gap multiplies a count by."
+)
+@click.option("--experts", "-r", default=3, show_default=True, help="Number of experts.")
+@click.option("--slots", "-l", default=6, show_default=True, help="Number of slots.")
+@click.option("--rounds", "-T", default=2000, show_default=True, help="Number of rounds.")
+@click.option("--seed", default=0, show_default=True, help="The first seed.")
+@click.option(
+    "--seeds", default=3, show_default=True, help="How many games a learner plays, each its own seed."
+)
+@click.option(
+    "--opponent",
+    type=click.Choice(list(OPPONENTS)),
+    default="stochastic",
+    show_default=True,
+    help="Who deals the rounds: one expert a slot is better, that drifts, or the least trusted one is right.",
+)
+@click.option("--self-tuning", is_flag=True, help="Do not tell the learners how many rounds there will be.")
+@click.option(
+    "--plot", type=click.Path(path_type=Path), help="Write the curves as PNG or SVG, by the ending."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, curves included.")
+def simulate(**options: Any) -> None:
+    """Play the paper's online path game and compare regret with the theorem's bound.
+
+    Experts and truths are synthetic; the learners, gains and automata are those of the daemon. A learner's
+    setting decides what it is told of each round: full information, its own path, or one number.
+    """
+    table = Table(options["experts"], options["slots"], options["rounds"])
+    try:
+        results = {name: _games(name, table, options) for name in options["learners"]}
+    except LearnerError as error:
+        raise click.UsageError(str(error)) from error
+    if options["plot"]:
+        from galloon.clients.report.regret_plot import plot_regret
+
+        plot_regret(results, _title(options), options["plot"])
+    if options["as_json"]:
+        print(json.dumps(_report(results, options)))
+    else:
+        _show(results, options)
+
+
+def _games(name: str, table: Table, options: dict[str, Any]) -> list[Run]:
+    runs = []
+    quiet = options["as_json"] or not sys.stderr.isatty()
+    with Progress(console=Console(stderr=True), disable=quiet, transient=True) as progress:
+        task = progress.add_task(name, total=options["seeds"] * table.rounds)
+        for seed in range(options["seed"], options["seed"] + options["seeds"]):
+            spec = CombinerSpec(
+                experts=tuple(f"h{j + 1}" for j in range(table.experts)),
+                algorithm=name,
+                gain=_gain(options),
+                window=table.slots,
+                horizon=0 if options["self_tuning"] else table.rounds,
+                seed=seed,
+            )
+            runs.append(play(spec, table, options["opponent"], lambda: progress.advance(task)))
+    return runs
+
+
+def _gain(options: dict[str, Any]) -> dict[str, Any]:
+    match options["gain"]:
+        case "ngram":
+            return {"kind": "ngram", "order": options["order"]}
+        case "gappy":
+            return {
+                "kind": "gappy",
+                "lengths": [options["order"]],
+                "discount": options["discount"],
+                "max_gap": options["max_gap"],
+            }
+        case _:
+            return {"kind": "slot_match"}
+
+
+def _title(options: dict[str, Any]) -> str:
+    what = {
+        "slot_match": "slot match",
+        "ngram": f"{options['order']}-gram gain",
+        "gappy": f"gappy {options['order']}-gram gain, gaps up to {options['max_gap']}",
+    }[options["gain"]]
+    return f"{what}, {options['experts']} experts, {options['slots']} slots, {options['opponent']} opponent"
+
+
+def _report(results: dict[str, list[Run]], options: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "gain": _gain(options),
+        "experts": options["experts"],
+        "slots": options["slots"],
+        "rounds": options["rounds"],
+        "opponent": options["opponent"],
+        "self_tuning": options["self_tuning"],
+        "learners": {
+            name: [
+                {
+                    "seed": options["seed"] + i,
+                    "regret": run.final_regret,
+                    "bound": run.final_bound,
+                    "gain": run.gain,
+                    "best_gain": run.best_gain,
+                    "log_regret": run.log_regret.value,
+                    "log_regret_rounds_left_out": run.log_regret.rounds_left_out,
+                    "curve": {
+                        "round": run.rounds.tolist(),
+                        "regret": run.regret.tolist(),
+                        "bound": [None if np.isnan(b) else b for b in run.bound],
+                    },
+                }
+                for i, run in enumerate(runs)
+            ]
+            for name, runs in results.items()
+        },
+    }
+
+
+def _show(results: dict[str, list[Run]], options: dict[str, Any]) -> None:
+    table = RichTable(
+        title=_title(options), caption=f"mean of {options['seeds']} games of {options['rounds']} rounds"
+    )
+    table.add_column("learner", no_wrap=True)
+    for heading in ("regret", "bound", "share", "gain", "best path", "-log U regret"):
+        table.add_column(heading, justify="right")
+    for name, runs in results.items():
+        regret = float(np.mean([run.final_regret for run in runs]))
+        bound = runs[0].final_bound
+        table.add_row(
+            name,
+            f"{regret:.1f}",
+            "-" if bound is None else f"{bound:.1f}",
+            "-" if not bound else f"{regret / bound:.0%}",
+            f"{np.mean([run.gain for run in runs]):.0f}",
+            f"{np.mean([run.best_gain for run in runs]):.0f}",
+            f"{np.mean([run.log_regret.value for run in runs]):.1f}",
+        )
+    Console().print(table)
+    if options["plot"]:
+        Console().print(f"The curves are in {options['plot']}.")

@@ -1,0 +1,30 @@
+"""A learner for the length of a command: `guest_learner` gives it a name and takes it away again."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from secrets import token_hex
+
+from galloon.clients.api.client import GalloonClient
+from galloon.clients.api.errors import ClientError
+
+
+@asynccontextmanager
+async def guest_learner(
+    client: GalloonClient, purpose: str, *, name: str | None = None, shared: bool = True
+) -> AsyncIterator[str]:
+    """The name of a learner that the block may create; deleted after it.
+
+    With a name of its own it is no guest and stays. So it does on a daemon that is not shared: that one ends soon.
+    """
+    if name is not None:
+        yield name
+        return
+    guest = f"{purpose}/{token_hex(8)}"
+    try:
+        yield guest
+    finally:
+        if shared:
+            with suppress(
+                ClientError
+            ):  # never made, or the daemon is gone: then the first error is the one to hear
+                await client.delete_learner(guest)

@@ -1,0 +1,102 @@
+"""`galloon top`: the learners of a daemon, live: rounds, gain, regret against the bound, rates, latencies."""
+
+import asyncio
+import json
+import sys
+from contextlib import suppress
+
+import click
+from rich.console import Console
+from rich.live import Live
+
+from galloon.clients.commands.server_option import Reach, connection_options, failing_well
+from galloon.clients.top.latency import check_url
+from galloon.clients.top.status import Watcher
+from galloon.clients.top.view import to_json, view
+
+
+@click.command()
+@click.option("--prefix", default="", help="Only learners whose names start so.")
+@click.option(
+    "--most", type=click.IntRange(1, 1000), default=40, show_default=True, help="Learners to watch."
+)
+@click.option(
+    "--interval",
+    type=click.FloatRange(0.1, 3600),
+    default=1.0,
+    show_default=True,
+    help="Seconds between two looks.",
+)
+@click.option(
+    "--metrics",
+    metavar="URL",
+    help="The daemon's metrics page, for latencies. Default: the port after --server's, without TLS.",
+)
+@click.option("--once", is_flag=True, help="Look twice, print the second look and leave.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object a look, one a line.")
+@connection_options
+def top(
+    prefix: str,
+    most: int,
+    interval: float,
+    metrics: str | None,
+    once: bool,
+    as_json: bool,
+    reach: Reach,
+) -> None:
+    """Watch the learners of a daemon. Leave with Ctrl-C.
+
+    Regret with a ~ is estimated, because the truth is not known in that setting. Away from a terminal it prints
+    one look, as with --once; with --json it goes on.
+
+    \b
+    Examples:
+      galloon top
+      galloon top --prefix asr/ --interval 5
+      galloon top --once --json | jq '.learners[0].statistics.regret'
+    """  # noqa: D301  # the command line library wants the character itself
+    with failing_well(), suppress(KeyboardInterrupt):
+        if metrics is not None:
+            check_url(metrics)
+        asyncio.run(_top(reach, prefix, most, interval, metrics or _metrics_url(reach), once, as_json))
+
+
+async def _top(
+    reach: Reach,
+    prefix: str,
+    most: int,
+    interval_s: float,
+    metrics_url: str | None,
+    once: bool,
+    as_json: bool,
+) -> None:
+    console = Console()
+    async with (
+        reach.client() as client,
+        Watcher(client, prefix=prefix, most=most, interval_s=interval_s, metrics_url=metrics_url) as watcher,
+    ):
+        if as_json:
+            await _print_lines(watcher, interval_s, once)
+        elif once or not sys.stdout.isatty():
+            await asyncio.sleep(1.5 * interval_s)  # the first look and the next one: a rate needs both
+            console.print(view(watcher.standing(), console))
+        else:
+            with Live(console=console, screen=True, auto_refresh=False) as screen:
+                while True:
+                    screen.update(view(watcher.standing(), console), refresh=True)
+                    await asyncio.sleep(min(interval_s, 1.0))
+
+
+async def _print_lines(watcher: Watcher, interval_s: float, once: bool) -> None:
+    await asyncio.sleep(1.5 * interval_s)
+    while True:
+        click.echo(json.dumps(to_json(watcher.standing()), ensure_ascii=False))
+        if once:
+            return
+        await asyncio.sleep(interval_s)
+
+
+def _metrics_url(reach: Reach) -> str | None:
+    """Where the page is by default: the port after the daemon's."""
+    host, _, port = reach.connection.address.rpartition(":")
+    return f"http://{host}:{int(port) + 1}/metrics" if int(port) < 65535 else None

@@ -1,0 +1,107 @@
+"""How good texts are against the truth, system by system: `score_texts`, then rates, intervals and differences.
+
+A *system* is anything that gives a text for each utterance: an engine, the vote, galloon. All systems of a
+comparison are scored on the same utterances in the same order, so that differences can be paired.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from galloon.learners.alignment.settings import Unit
+from galloon.learners.evaluation.bootstrap import Interval, paired_difference, rate_interval
+from galloon.learners.evaluation.error_rate import ErrorCounts, char_errors, total, word_errors
+from galloon.learners.text.normalizers import Normalizer
+
+METRICS = {"word": "wer", "char": "cer"}
+
+
+@dataclass(frozen=True, slots=True)
+class SystemScores:
+    """The errors of one system, utterance by utterance, over words and over characters."""
+
+    name: str
+    words: tuple[ErrorCounts, ...]
+    chars: tuple[ErrorCounts, ...]
+
+    def of(self, unit: Unit) -> tuple[ErrorCounts, ...]:
+        return self.chars if unit == "char" else self.words
+
+    def total(self, unit: Unit) -> ErrorCounts:
+        return total(self.of(unit))
+
+    @property
+    def wer(self) -> float:
+        return self.total("word").rate
+
+    @property
+    def cer(self) -> float:
+        return self.total("char").rate
+
+    def interval(self, unit: Unit) -> Interval:
+        return _interval(self.of(unit))
+
+    def rates(self) -> dict[str, Any]:
+        return {"wer": rounded(self.wer), "cer": rounded(self.cer)}
+
+    def as_json(self, unit: Unit) -> dict[str, Any]:
+        """Rates in percent; insertions, deletions and substitutions as counts, in the unit."""
+        errors = self.total(unit)
+        return {
+            **self.rates(),
+            "ins": errors.insertions,
+            "del": errors.deletions,
+            "sub": errors.substitutions,
+            "interval": interval_to_json(self.interval(unit), unit),
+        }
+
+
+def score_texts(
+    name: str, references: Sequence[str], texts: Iterable[str], normalize: Normalizer
+) -> SystemScores:
+    """The scores of these texts; references are normalised already."""
+    words, chars = [], []
+    for reference, text in zip(references, texts, strict=True):
+        said = normalize(text)
+        words.append(word_errors(reference, said))
+        chars.append(char_errors(reference, said))
+    return SystemScores(name, tuple(words), tuple(chars))
+
+
+def difference(first: SystemScores, second: SystemScores, unit: Unit) -> Interval:
+    """First minus second, paired: negative when the first makes fewer errors."""
+    return _difference(first.of(unit), second.of(unit))
+
+
+# The same interval is shown in several places, and thousands of resamples are not free.
+@lru_cache(maxsize=256)
+def _interval(counts: tuple[ErrorCounts, ...]) -> Interval:
+    return rate_interval(counts)
+
+
+@lru_cache(maxsize=256)
+def _difference(first: tuple[ErrorCounts, ...], second: tuple[ErrorCounts, ...]) -> Interval:
+    return paired_difference(first, second)
+
+
+def interval_to_json(interval: Interval, unit: Unit) -> dict[str, Any]:
+    return {
+        "metric": METRICS[unit],
+        "low": rounded(interval.low),
+        "high": rounded(interval.high),
+        "confidence": interval.confidence,
+    }
+
+
+def difference_to_json(interval: Interval, unit: Unit) -> dict[str, Any]:
+    return {
+        **interval_to_json(interval, unit),
+        "difference": rounded(interval.value),
+        "excludes_zero": interval.excludes_zero,
+    }
+
+
+def rounded(value: float) -> float:
+    """Percent to a thousandth: more digits than the data can carry, few enough to read."""
+    return round(value, 3)

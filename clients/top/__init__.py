@@ -1,0 +1,1 @@
+"""What `galloon top` watches and shows."""

@@ -1,0 +1,1 @@
+"""The HTTP port: metrics, health, the page."""

@@ -1,0 +1,150 @@
+"""The history behind the curves: a bounded number of samples of each learner, taken by count of lessons.
+
+`Curves.run` looks at the learners now and then and samples those that have learned enough since their last
+sample; regret in hindsight costs a pass over the automaton, so it is computed then and not per round. When a curve
+is full, every other sample goes and the next ones are taken twice as far apart: a long run costs no more than a
+short one.
+"""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import structlog
+from numpy.typing import NDArray
+
+from galloon.daemon.http.page.numbers import number, percent
+from galloon.daemon.learner.learner import LearnerHost
+from galloon.daemon.learner.registry import Registry
+from galloon.learners.combiners.contract import Statistics
+
+log = structlog.get_logger()
+MOST_SAMPLES = 240
+TICK_S = 0.25
+SAMPLED_IN_A_TICK = 16  # learners, so that a thousand busy ones do not keep a core busy
+NAN = float("nan")
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Where a learner stood. `rates` are word and character error rates in turn, by the curve's names.
+
+    Errors are counted some time after a lesson, so rates stand against `true_words`, all that was counted.
+    """
+
+    lessons: int
+    true_words: int
+    gain: float
+    regret: float | None
+    regret_estimate: float | None
+    bound: float | None
+    rates: NDArray[np.float32]
+
+
+class Curve:
+    """The samples of one learner."""
+
+    def __init__(self, host: LearnerHost) -> None:
+        self.host = host
+        self.names: list[str] = []  # in the order of `Sample.rates`; grows, never changes
+        self.samples: list[Sample] = []
+        self._stride = 1
+
+    def is_due(self) -> bool:
+        last = self.samples[-1].lessons if self.samples else 0
+        return self.host.rounds.lessons - last >= self._stride
+
+    def add(self, sample: Sample) -> None:
+        if len(self.samples) >= MOST_SAMPLES:
+            del self.samples[::2]
+            self._stride *= 2
+        self.samples.append(sample)
+
+    def sample(self, statistics: Statistics) -> Sample:
+        """Where the learner stands now, not added."""
+        rates = dict(self.host.scoreboard.rates)
+        self.names += [name for name in rates if name not in self.names]
+        values: list[float] = []
+        for name in self.names:
+            for counts in (rates[name].words, rates[name].chars):
+                rate = percent(counts.errors, counts.reference_length)
+                values.append(NAN if rate is None else rate)
+        return Sample(
+            self.host.rounds.lessons,
+            max((rate.words.reference_length for rate in rates.values()), default=0),
+            statistics.gain,
+            statistics.regret,
+            statistics.regret_estimate,
+            statistics.bound,
+            np.array(values, dtype=np.float32),
+        )
+
+
+class Curves:
+    """The curves of the learners that were active last, at most `shown` of them."""
+
+    def __init__(self, registry: Registry, shown: int) -> None:
+        self._registry, self._shown = registry, shown
+        self._curves: dict[str, Curve] = {}  # last sampled last
+
+    def of(self, host: LearnerHost) -> Curve:
+        known = self._curves.get(host.name)
+        return known if known is not None and known.host is host else Curve(host)
+
+    async def run(self) -> None:
+        while True:
+            await asyncio.sleep(TICK_S)
+            try:
+                await self.sample_some()
+            except Exception:
+                log.exception("sampling for the page failed")
+
+    async def sample_some(self) -> None:
+        """One look at all learners."""
+        hosts = self._registry.hosts()
+        self._forget({host.name for host in hosts})
+        due = [host for host in hosts if host.broken is None and self.of(host).is_due()]
+        # Whoever waited longest comes first, so that every busy learner has its turn.
+        due.sort(key=lambda host: self._age(host.name))
+        for host in due[:SAMPLED_IN_A_TICK]:
+            curve = self.of(host)
+            curve.add(curve.sample(await host.statistics()))
+            self._curves.pop(host.name, None)
+            self._curves[host.name] = curve
+        while len(self._curves) > self._shown:
+            del self._curves[next(iter(self._curves))]
+
+    def _age(self, name: str) -> int:
+        curve = self._curves.get(name)
+        return curve.samples[-1].lessons - curve.host.rounds.lessons if curve and curve.samples else -(2**62)
+
+    def _forget(self, living: set[str]) -> None:
+        for name in [name for name in self._curves if name not in living]:
+            del self._curves[name]
+
+
+def curve_to_json(curve: Curve, last: Sample | None) -> dict[str, Any]:
+    """Columns of numbers, null where unknown; `last` is a fresh sample to end with."""
+    samples = list(curve.samples)
+    if last is not None and (not samples or last.lessons >= samples[-1].lessons):
+        if samples and (last.lessons, last.true_words) == (samples[-1].lessons, samples[-1].true_words):
+            samples.pop()
+        samples.append(last)
+    return {
+        "lessons": [sample.lessons for sample in samples],
+        "true_words": [sample.true_words for sample in samples],
+        "gain": [number(sample.gain) for sample in samples],
+        "regret": [number(sample.regret) for sample in samples],
+        "regret_estimate": [number(sample.regret_estimate) for sample in samples],
+        "bound": [number(sample.bound) for sample in samples],
+        "rates": {
+            name: {"wer": _column(samples, 2 * place), "cer": _column(samples, 2 * place + 1)}
+            for place, name in enumerate(curve.names)
+        },
+    }
+
+
+def _column(samples: list[Sample], at: int) -> list[float | None]:
+    """One rate in all samples; the first ones may be older than the expert's first count."""
+    return [number(float(sample.rates[at]), 4) if at < len(sample.rates) else None for sample in samples]

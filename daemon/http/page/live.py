@@ -1,0 +1,150 @@
+"""News while somebody listens: server-sent events, at most two a second, about what has changed.
+
+`Live.listen` serves one listener. Nothing is computed for nobody: without listeners there is no task and no timer.
+An event `news` carries JSON with any of `learners` (those that changed), `gone` (names), `learner` (the
+one that is looked at, with the end of its curve) and `store`.
+"""
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from aiohttp import web
+
+from galloon.daemon.errors import LimitPassed, Refused
+from galloon.daemon.http.page.curves import Curves
+from galloon.daemon.http.page.learner_view import brief, latest_point, mark, stored
+from galloon.daemon.learner.learner import LearnerHost
+from galloon.daemon.learner.recent import KEPT
+from galloon.daemon.learner.registry import Registry
+from galloon.daemon.rpc.auth import Principal
+from galloon.daemon.store.protocol import Store
+
+PAUSE_S = 0.5
+SILENCE_S = 15.0  # after which a comment keeps proxies from giving up
+MOST_LISTENERS = 64
+
+
+class Live:
+    """All listeners."""
+
+    def __init__(
+        self,
+        registry: Registry,
+        curves: Curves,
+        shown: int,
+        store: Store,
+        health: Callable[[Principal], dict[str, Any]],
+        clock: Callable[[], float],
+    ) -> None:
+        self._registry, self._curves, self._shown = registry, curves, shown
+        self._store, self._health, self._clock = store, health, clock
+        self._end = asyncio.Event()
+        self._looking: Counter[str] = Counter()  # listeners by the learner that they look at
+        self.listeners = 0
+
+    async def listen(self, request: web.Request, caller: Principal) -> web.StreamResponse:
+        """Send news until the listener goes, or the daemon stops."""
+        if self.listeners >= MOST_LISTENERS:
+            raise LimitPassed(
+                "listeners", self.listeners + 1, MOST_LISTENERS, "close pages that nobody looks at"
+            )
+        response = web.StreamResponse(
+            headers={"Content-Type": "text/event-stream", "Cache-Control": "no-store"}
+        )
+        await response.prepare(request)
+        listener = _Listener(
+            self, caller, request.query.get("learner", ""), request.query.get("contains", "")
+        )
+        self.listeners += 1
+        self._looking[listener.learner] += 1
+        silent_since = self._clock()
+        try:
+            while not self._end.is_set() and request.transport is not None:
+                news = await listener.news()
+                if news:
+                    data = json.dumps(news, separators=(",", ":"), allow_nan=False)
+                    await response.write(f"event: news\ndata: {data}\n\n".encode())
+                    silent_since = self._clock()
+                elif self._clock() - silent_since > SILENCE_S:
+                    await response.write(b": still here\n\n")
+                    silent_since = self._clock()
+                await self._pause()
+        except ConnectionError:
+            pass  # the listener has gone, which is how all of these end
+        finally:
+            self.listeners -= 1
+            self._leave(listener.learner)
+        return response
+
+    def end(self) -> None:
+        """Let every listener go."""
+        self._end.set()
+
+    def visible(self, caller: Principal, contains: str) -> list[LearnerHost]:
+        """The first learners, by name, that the caller may see."""
+        return self._registry.page("", self._shown, lambda name: contains in name and caller.may_use(name))
+
+    async def _pause(self) -> None:
+        try:
+            async with asyncio.timeout(PAUSE_S):
+                await self._end.wait()
+        except TimeoutError:
+            pass  # the pause is over
+
+    def _leave(self, learner: str) -> None:
+        self._looking[learner] -= 1
+        if self._looking[learner] <= 0:
+            del self._looking[learner]
+            host = self._find(learner)
+            if host is not None:
+                host.recent.most = KEPT
+
+    def _find(self, name: str) -> LearnerHost | None:
+        try:
+            return self._registry.find(name)
+        except Refused:  # it is gone, or never was; the page says so by itself
+            return None
+
+
+class _Listener:
+    """What one listener has been told."""
+
+    def __init__(self, live: Live, caller: Principal, learner: str, contains: str) -> None:
+        self._live, self._caller, self.learner, self._contains = live, caller, learner, contains
+        self._marks: dict[str, tuple[int, ...]] = {}
+        self._seen: tuple[int, ...] = ()
+        self._commits = -1
+
+    async def news(self) -> dict[str, Any]:
+        """What has changed since the last call; empty for nothing."""
+        live = self._live
+        hosts = live.visible(self._caller, self._contains)
+        marks = {host.name: mark(host) for host in hosts}
+        news: dict[str, Any] = {}
+        changed = [brief(host) for host in hosts if self._marks.get(host.name) != marks[host.name]]
+        gone = [name for name in self._marks if name not in marks]
+        if changed:
+            news["learners"] = changed
+        if gone:
+            news["gone"] = gone
+        self._marks = marks
+        news |= await self._news_of_one()
+        commits = live._store.figures.commits
+        if commits != self._commits:
+            self._commits = commits
+            news["store"] = live._health(self._caller)
+        return news
+
+    async def _news_of_one(self) -> dict[str, Any]:
+        live, host = self._live, self._live._find(self.learner)
+        if host is None or host.broken is not None or not self._caller.may_use(host.name):
+            return {}
+        seen = mark(host)
+        if seen == self._seen:
+            return {}
+        self._seen = seen
+        point = await latest_point(host, live._curves.of(host))
+        return {"learner": {**brief(host), "store": stored(host, live._clock), "point": point}}

@@ -1,0 +1,121 @@
+"""A round that a person typed in: the texts of a few engines, the combination, then perhaps the right text.
+
+The rounds are real ones of a real learner, made on demand: they take the same way as those of a stream, through
+the learner's lane and the journal. `Trial.choose` and `Trial.teach` turn a request's JSON into that of the answer.
+"""
+
+import asyncio
+from functools import partial
+from typing import Any
+from uuid import uuid4
+
+from galloon.daemon.codec.utterance import observation_to_wire
+from galloon.daemon.errors import Invalid
+from galloon.daemon.futures import settle
+from galloon.daemon.http.metrics import Metrics
+from galloon.daemon.http.page.learner_view import derived_experts
+from galloon.daemon.http.page.numbers import number
+from galloon.daemon.http.page.utterance_view import slots_to_json, tokens_of
+from galloon.daemon.learner.learner import LearnerHost
+from galloon.daemon.learner.registry import Registry
+from galloon.daemon.limits import Limits, check
+from galloon.daemon.rpc.auth import Principal
+from galloon.learners.combiners.spec import CombinerSpec
+from galloon.learners.observation import ExpertOutput, Utterance, Word
+from galloon.v1 import combine_pb2 as wire
+
+FEWEST = 2  # texts: there is nothing to combine in one
+
+
+class Trial:
+    """Plays rounds for people."""
+
+    def __init__(self, registry: Registry, limits: Limits, metrics: Metrics) -> None:
+        self._registry, self._limits, self._metrics = registry, limits, metrics
+
+    async def choose(self, body: Any, caller: Principal) -> dict[str, Any]:
+        """`{"learner", "unit"?, "create"?, "outputs": [{"expert", "text"}]}` to the combination."""
+        name, texts = _text(body, "learner"), _outputs(body, self._limits)
+        caller.check(name, "learner")
+        host, created = await self._host(name, body, texts, caller)
+        for expert in host.spec.experts:
+            texts.setdefault(expert, "")  # an engine that the person left empty said nothing
+        outputs = tuple(
+            ExpertOutput(expert, tuple(map(Word, text.split()))) for expert, text in texts.items()
+        )
+        message = observation_to_wire(Utterance("", outputs), f"try-{uuid4().hex}")
+        check(self._limits, "message_bytes", message.ByteSize(), "outputs")
+        answer = await _answered(partial(host.choose, message, message.ByteSize(), True))
+        self._metrics.choices.inc()
+        choice = wire.CombineResponse.FromString(answer).choice
+        return {
+            "learner": host.name,
+            "created": created,
+            "unit": host.spec.unit,
+            "experts": list(host.spec.experts),
+            "derived": derived_experts(host),
+            "id": choice.id,
+            "round": choice.round,
+            "lessons": choice.lessons,
+            "text": choice.text,
+            "slots": slots_to_json(tokens_of(choice)),
+        }
+
+    async def teach(self, body: Any, caller: Principal) -> dict[str, Any]:
+        """`{"learner", "id", "text"}` to what was learned."""
+        name = _text(body, "learner")
+        caller.check(name, "learner")
+        message = wire.Feedback(id=_text(body, "id"), true_text=_text(body, "text"))
+        answer = await _answered(partial(self._registry.find(name, "learner").teach, message))
+        self._metrics.feedback["true_text"].inc()
+        learned = wire.CombineResponse.FromString(answer).learned
+        return {
+            "id": learned.id,
+            "gain": number(learned.gain),
+            "expert_gains": {expert: number(gain) for expert, gain in sorted(learned.expert_gains.items())},
+            "lessons": learned.lessons,
+            "total_gain": number(learned.total_gain),
+            "repeated": learned.repeated_answer,
+        }
+
+    async def _host(
+        self, name: str, body: Any, texts: dict[str, str], caller: Principal
+    ) -> tuple[LearnerHost, bool]:
+        """The learner of this name; a new one for these engines, if the person wants it made."""
+        if body.get("create") is not True:
+            return self._registry.find(name, "learner"), False
+        check(self._limits, "experts", len(texts), "outputs")
+        spec = CombinerSpec(
+            experts=tuple(texts),
+            unit=_text(body, "unit") if "unit" in body else "word",
+            decide="best",
+        )
+        return await self._registry.create(name, spec, "learner", may_use=caller.may_use)
+
+
+async def _answered(ask: Any) -> bytes:
+    """Await an answer of the lane; its error is raised."""
+    future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+    ask(partial(settle, future))
+    return await future
+
+
+def _outputs(body: Any, limits: Limits) -> dict[str, str]:
+    outputs = body.get("outputs") if isinstance(body, dict) else None
+    if not isinstance(outputs, list) or len(outputs) < FEWEST:
+        raise Invalid(f"outputs: give the texts of at least {FEWEST} engines", "outputs")
+    check(limits, "experts", len(outputs), "outputs")
+    texts: dict[str, str] = {}
+    for output in outputs:
+        expert, text = _text(output, "expert"), _text(output, "text")
+        if not expert or expert in texts:
+            raise Invalid("outputs: every engine needs a name of its own", "outputs")
+        texts[expert] = text
+    return texts
+
+
+def _text(body: Any, field: str) -> str:
+    value = body.get(field) if isinstance(body, dict) else None
+    if not isinstance(value, str):
+        raise Invalid(f"{field}: must be a text", field)
+    return value

@@ -1,0 +1,1 @@
+"""One learner of the daemon: its work queue, its rounds, its events, its books."""

@@ -1,0 +1,174 @@
+"""All learners of the daemon, by name: create, find, list, import, delete.
+
+Building a learner can be heavy, so it happens in a thread; two requests for the same name wait for each
+other, others do not. A learner exists once it is durable.
+"""
+
+import asyncio
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from typing import TypeVar
+from weakref import WeakValueDictionary
+
+from galloon.daemon.codec.spec import spec_from_wire, spec_to_wire
+from galloon.daemon.errors import Invalid, OtherSpec, Refused, UnknownLearner, placed
+from galloon.daemon.learner.learner import LearnerHost, spec_of
+from galloon.daemon.learner.work_queue import Lane
+from galloon.daemon.limits import Limits, check
+from galloon.daemon.store.protocol import Store
+from galloon.learners.combiners.contract import Combiner
+from galloon.learners.combiners.spec import CombinerSpec
+from galloon.learners.errors import InvalidInput, LearnerError
+
+T = TypeVar("T")
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,127}")
+Build = Callable[[CombinerSpec, int], Combiner]  # with the budget of transitions
+Changed = Callable[[str, bool | None], None]  # a learner, and whether it can be used; None: it has gone
+MayUse = Callable[[str], bool]  # what a principal may do with a name
+
+
+class Registry:
+    """The learners. `changed` hears of every learner that comes or goes."""
+
+    def __init__(
+        self,
+        store: Store,
+        build: Build,
+        limits: Limits,
+        pool: Executor,
+        inline_s: float,
+        clock: Callable[[], float],
+        changed: Changed,
+    ) -> None:
+        self._store, self._build, self._limits = store, build, limits
+        self._pool, self._inline_s, self._clock, self._changed = pool, inline_s, clock, changed
+        self._hosts: dict[str, LearnerHost] = {}
+        self._coming: set[str] = set()  # names whose learners are being made
+        self._names: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    def __len__(self) -> int:
+        return len(self._hosts)
+
+    def hosts(self) -> list[LearnerHost]:
+        """All of them, by name."""
+        return [self._hosts[name] for name in sorted(self._hosts)]
+
+    def find(self, name: str, field: str = "name") -> LearnerHost:
+        host = self._hosts.get(name)
+        if host is None:
+            check_name(name, field)
+            raise UnknownLearner(f"{field}: no learner is called {name!r}; create it first", field)
+        return host
+
+    def page(self, after: str, size: int, wanted: Callable[[str], bool]) -> list[LearnerHost]:
+        """The next learners by name after this one."""
+        names = sorted(name for name in self._hosts if wanted(name))
+        start = bisect_right(names, after) if after else 0
+        return [self._hosts[name] for name in names[start : start + size]]
+
+    async def create(
+        self,
+        name: str,
+        spec: CombinerSpec,
+        field: str,
+        spec_field: str = "spec",
+        may_use: MayUse = lambda _: True,
+    ) -> tuple[LearnerHost, bool]:
+        """The learner of this name and spec, and whether it is new; the fields are where the client gave them."""
+        check_name(name, field)
+        async with self._names.setdefault(name, asyncio.Lock()):
+            known = self._hosts.get(name)
+            if known is not None:
+                if known.spec != spec:
+                    raise OtherSpec(f"{field}: a learner called {name!r} exists with another spec", field)
+                return known, False
+            with self._place(name, may_use):
+                try:
+                    host = await self._make(name, spec, None)
+                except InvalidInput as error:
+                    raise placed(error, spec_field) from error
+                key = await self._store.create(name, spec.to_json(), None)
+                self.adopt(host, key)
+            return host, True
+
+    async def restore(self, name: str, data: bytes, may_use: MayUse = lambda _: True) -> LearnerHost:
+        """A new learner from captured bytes."""
+        check_name(name, "name")
+        async with self._names.setdefault(name, asyncio.Lock()):
+            if name in self._hosts:
+                raise OtherSpec(f"name: a learner called {name!r} exists; delete it first", "name")
+            with self._place(name, may_use):
+                spec = await self._in_thread(lambda: _distrusting(lambda: self._limited(spec_of(data))))
+                host = await self._make(name, spec, data)
+                key = await self._store.create(name, spec.to_json(), data)
+                self.adopt(host, key)
+            return host
+
+    async def delete(self, name: str) -> LearnerHost:
+        async with self._names.setdefault(name, asyncio.Lock()):
+            host = self.find(name)
+            await host.close()
+            await self._store.delete(host.key)
+            del self._hosts[name]
+            self._changed(name, None)
+            return host
+
+    def adopt(self, host: LearnerHost, key: int) -> None:
+        """Let a learner that is in the store go live."""
+        host.attach(key, Lane(self._pool, self._inline_s), self._store)
+        self._hosts[host.name] = host
+        self._changed(host.name, host.broken is None)
+
+    @contextmanager
+    def _place(self, name: str, may_use: MayUse) -> Iterator[None]:
+        """A place among the learners while one is made; those that are being made count too."""
+        names = [*self._hosts, *self._coming]
+        check(self._limits, "learners", len(names) + 1)
+        check(self._limits, "learners_per_principal", sum(map(may_use, names)) + 1)
+        self._coming.add(name)
+        try:
+            yield
+        finally:
+            self._coming.discard(name)
+
+    async def _make(self, name: str, spec: CombinerSpec, data: bytes | None) -> LearnerHost:
+        def work() -> LearnerHost:
+            combiner = self._build(spec, self._limits.transitions)
+            host = LearnerHost(name, spec, combiner, self._limits, self._clock)
+            if data is not None:
+                _distrusting(lambda: host.restore(data))
+                _distrusting(host.rehearse)
+            return host
+
+        return await self._in_thread(work)
+
+    def _limited(self, spec: CombinerSpec) -> CombinerSpec:
+        """A spec from captured bytes, held to what a spec on the wire is held to."""
+        return spec_from_wire(spec_to_wire(spec), self._limits, "chunk")
+
+    async def _in_thread(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._pool, work)
+
+
+def _distrusting(work: Callable[[], T]) -> T:
+    """Read bytes that a client sent. A checksum proves that they are whole, not that they are honest."""
+    try:
+        return work()
+    except (LearnerError, Refused):
+        raise
+    except Exception as error:
+        raise Invalid(
+            "chunk: these bytes are not an exported learner that this version can read", "chunk"
+        ) from error
+
+
+def check_name(name: str, field: str) -> None:
+    if not NAME.fullmatch(name):
+        raise Invalid(
+            f"{field}: a name has 1 to 128 of the characters a-z A-Z 0-9 . _ / - and starts with a letter or "
+            f"digit; got {name[:40]!r}",
+            field,
+        )

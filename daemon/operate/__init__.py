@@ -1,0 +1,1 @@
+"""What keeps the daemon well: housekeeping, logs, memory, the doctor."""

@@ -1,0 +1,162 @@
+"""The store: opened read-only, every page, checksum and sequence looked at, beside a running daemon or without.
+
+Nothing is repaired here. Learners are not built; a snapshot is judged by its own checksum.
+"""
+
+import fcntl
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+from galloon.daemon.learner.learner import SNAPSHOT_KIND, SNAPSHOT_VERSION
+from galloon.daemon.operate.doctor.finding import Finding, bad, doubtful, good
+from galloon.daemon.store.high_water import FILE_NAME as MARK_NAME
+from galloon.daemon.store.high_water import HighWater
+from galloon.daemon.store.sqlite_schema import (
+    ADVICE,
+    APPLICATION_ID,
+    FILE_NAME,
+    FORMAT,
+    checksum,
+    learner_checksum,
+    snapshot_checksum,
+)
+from galloon.learners import state
+from galloon.learners.errors import DamagedState
+
+# More of the journal than this takes a noticeable time to replay.
+LONG_JOURNAL = 100_000
+SHOWN = 5  # names of learners
+
+
+def check_store(data_dir: Path) -> Iterator[Finding]:
+    """All of the store in this directory."""
+    path = data_dir / FILE_NAME
+    if not path.exists():
+        yield good("store", f"{path}: none yet; `galloon serve` makes it")
+        return
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as database:
+            yield from _check_database(database, path)
+    except sqlite3.DatabaseError as error:
+        yield bad("store", f"{path}: {error}", ADVICE)
+
+
+def holder(data_dir: Path) -> int | None:
+    """The process that serves this directory now, if any does."""
+    try:
+        descriptor = os.open(data_dir / "lock", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        # Shared, so that two doctors do not see each other; let go at once.
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return int(os.pread(descriptor, 32, 0).decode(errors="replace").strip() or 0)
+    finally:
+        os.close(descriptor)
+    return None
+
+
+def _check_database(database: sqlite3.Connection, path: Path) -> Iterator[Finding]:
+    if database.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+        yield bad("store", f"{path}: this is not a store of galloon", ADVICE)
+        return
+    version = database.execute("PRAGMA user_version").fetchone()[0]
+    if version > FORMAT:
+        advice = "upgrade galloon, or restore a backup that this version wrote"
+        yield bad("store", f"{path}: written in format {version}, this galloon reads up to {FORMAT}", advice)
+        return
+    verdict = database.execute("PRAGMA integrity_check(1)").fetchone()[0]
+    if verdict != "ok":
+        yield bad("store", f"{path}: {verdict}", ADVICE)
+        return
+    database.execute("BEGIN")  # one view of everything, while a daemon may be writing
+    learners = database.execute("SELECT count(*) FROM learners").fetchone()[0]
+    size = sum(file.stat().st_size for file in path.parent.glob(f"{FILE_NAME}*"))
+    yield good("store", f"{path}: format {version}, {learners} learners, {size / 2**20:.1f} MiB, intact")
+    yield _check_learners(database, path)
+    yield _check_snapshots(database, path)
+    yield _check_journal(database, path)
+    if holder(path.parent) is None:  # else the mark moves while we look
+        yield from _check_nothing_lost(database, path)
+
+
+def _check_learners(database: sqlite3.Connection, path: Path) -> Finding:
+    names = []
+    for key, name, spec, found in database.execute(
+        "SELECT key, name, spec, checksum FROM learners ORDER BY key"
+    ):
+        if found != learner_checksum(name, spec):
+            return bad("learners", f"{path}: the name or spec of learner {key} is damaged", ADVICE)
+        names.append(name)
+    for table in ("snapshots", "journal"):
+        orphans = f"SELECT DISTINCT learner FROM {table} EXCEPT SELECT key FROM learners"  # noqa: S608  # two names of our own
+        for (key,) in database.execute(orphans):
+            return bad("learners", f"{path}: learner {key} is missing, but not its {table}", ADVICE)
+    few = ", ".join(names[:SHOWN]) + (", ..." if len(names) > SHOWN else "")
+    return good("learners", f"{len(names)}: {few}" if names else "none yet")
+
+
+def _check_nothing_lost(database: sqlite3.Connection, path: Path) -> Iterator[Finding]:
+    """SQLite says nothing when its log is damaged or gone; the mark of the last acknowledged entry does."""
+    if not (path.parent / MARK_NAME).exists():
+        return
+    mark = HighWater(path.parent)
+    try:
+        found = mark.read()
+    finally:
+        mark.close()
+    if found is None:
+        return
+    learner, seq = found
+    last = database.execute(
+        "SELECT max(coalesce((SELECT max(seq) FROM journal WHERE learner = ?1), 0), "
+        "coalesce((SELECT seq FROM snapshots WHERE learner = ?1), 0))",
+        (learner,),
+    ).fetchone()[0]
+    if last < seq:
+        text = f"{path}: learner {learner} ends at entry {last}, but {seq} was acknowledged"
+        yield bad("acknowledged", text, f"put its -wal file back, or restore a backup and remove {mark.path}")
+    else:
+        yield good("acknowledged", f"everything is there, up to entry {seq} of learner {learner}")
+
+
+def _check_snapshots(database: sqlite3.Connection, path: Path) -> Finding:
+    count, largest, longest = 0, 0, 0
+    rows = database.execute(
+        "SELECT learner, name, seq, body, snapshots.checksum FROM snapshots JOIN learners ON key = learner"
+    )
+    for learner, name, seq, body, found in rows:
+        if found != snapshot_checksum(learner, seq, body):
+            return bad("snapshots", f"{path}: the snapshot of learner {name!r} is damaged", ADVICE)
+        try:
+            state.unpack(body, SNAPSHOT_KIND, SNAPSHOT_VERSION)
+        except DamagedState as error:
+            return bad("snapshots", f"{path}: the snapshot of learner {name!r}: {error}", ADVICE)
+        count, largest, longest = count + 1, max(largest, len(body)), max(longest, seq)
+    if not count:
+        return good("snapshots", "none yet")
+    text = f"{count}, the largest of {largest / 2**20:.2f} MiB; the longest covers {longest} entries"
+    return good("snapshots", text)
+
+
+def _check_journal(database: sqlite3.Connection, path: Path) -> Finding:
+    rows = database.execute(
+        "SELECT journal.learner, journal.seq, kind, journal.body, journal.checksum, coalesce(snapshots.seq, 0) "
+        "FROM journal LEFT JOIN snapshots USING (learner) "
+        "WHERE journal.seq > coalesce(snapshots.seq, 0) ORDER BY journal.learner, journal.seq"
+    )
+    entries, last = 0, (0, 0)
+    for learner, seq, kind, body, found, covered in rows:
+        expected = last[1] + 1 if last[0] == learner else covered + 1
+        fault = "missing" if seq != expected else "damaged"
+        if seq != expected or found != checksum(learner, seq, kind, body):
+            return bad("journal", f"{path}: entry {expected} of learner {learner} is {fault}", ADVICE)
+        entries, last = entries + 1, (learner, seq)
+    text = f"{entries} entries to replay on the next start, all intact"
+    if entries > LONG_JOURNAL:
+        return doubtful("journal", text, "lower store.snapshot_events for a quicker start")
+    return good("journal", text)

@@ -1,0 +1,89 @@
+"""What must happen now and then: snapshots by count and by age, expiry by age, counting of error rates, giving
+memory back.
+
+One learner at a time, so that housekeeping never takes more than its share. A snapshot that fails is logged and
+tried again; nothing is lost by it, the journal is still there.
+"""
+
+import asyncio
+import gc
+from collections.abc import Callable
+from itertools import count
+
+import structlog
+
+from galloon.daemon.config import Store
+from galloon.daemon.errors import DaemonError
+from galloon.daemon.http.metrics import Metrics
+from galloon.daemon.learner.learner import LearnerHost
+from galloon.daemon.learner.registry import Registry
+from galloon.daemon.operate.memory import give_back
+
+log = structlog.get_logger()
+TICK_S = 0.5
+# Rounds whose errors are counted in one tick, so that it stays below a few percent of a core.
+COUNTED_ROUNDS = 25
+GIVE_BACK_TICKS = 20  # ten seconds; it takes some milliseconds
+
+
+class Housekeeping:
+    """Call `run` as a task of its own; `snapshot_all` before the end."""
+
+    def __init__(
+        self, registry: Registry, config: Store, metrics: Metrics, clock: Callable[[], float]
+    ) -> None:
+        self._registry, self._config, self._metrics, self._clock = registry, config, metrics, clock
+
+    async def run(self) -> None:
+        for tick in count(1):
+            await asyncio.sleep(TICK_S)
+            hosts = self._registry.hosts()
+            for host in hosts:
+                await self._look_after(host)
+                await asyncio.sleep(0)  # a thousand of them would hold up the streams
+            await asyncio.to_thread(self._count_errors, hosts)
+            if tick % GIVE_BACK_TICKS == 0:
+                await self._give_back(hosts)
+
+    async def snapshot_all(self) -> None:
+        """Snapshots of everything that changed, so that the next start has nothing to replay."""
+        for host in self._registry.hosts():
+            if host.journal_entries and host.broken is None:
+                await self._snapshot(host)
+
+    async def _look_after(self, host: LearnerHost) -> None:
+        if host.broken is not None:
+            return
+        try:
+            if host.rounds.pending:
+                await host.expire()
+            if self._is_due(host):
+                await self._snapshot(host)
+        except DaemonError as error:
+            log.warning("housekeeping failed", learner=host.name, error=str(error))
+
+    async def _give_back(self, hosts: list[LearnerHost]) -> None:
+        """Free what can be freed, so that it leaves whole pages."""
+        for host in hosts:
+            if host.rounds.are_scattered:
+                await host.gather()
+        gc.collect()  # gRPC leaves a cycle with every call, and the collector's own turn comes late
+        await asyncio.to_thread(give_back)
+
+    def _count_errors(self, hosts: list[LearnerHost]) -> None:
+        """Share what may be counted among the learners that have something to count."""
+        waiting = [host.scoreboard for host in hosts if host.scoreboard.waiting]
+        for scoreboard in waiting:
+            scoreboard.count_some(max(1, COUNTED_ROUNDS // len(waiting)))
+
+    def _is_due(self, host: LearnerHost) -> bool:
+        entries = host.journal_entries
+        if not entries:
+            return False
+        since = host.snapshot_time if host.snapshot_time is not None else host.created_time
+        return entries >= self._config.snapshot_events or self._clock() - since >= self._config.snapshot_age_s
+
+    async def _snapshot(self, host: LearnerHost) -> None:
+        dropped = await host.snapshot()
+        self._metrics.snapshots.inc()
+        log.debug("snapshot written", learner=host.name, bytes=host.snapshot_bytes, entries=dropped)

@@ -1,0 +1,1 @@
+"""The gRPC port: streams, management, health, and who may call."""

@@ -1,0 +1,337 @@
+"""The stream: one client's requests in, one answer to each out, whatever happens in between.
+
+`CombineService.combine` handles one stream. Its reader takes requests one by one and hands utterances and feedback
+to the learner's host; answers come back through `_Request`, perhaps in another order, and its writer sends them.
+An error about one request is a `problem` in the stream. The reader pauses while too many requests are unanswered,
+or while learner or disk are behind with what came: a flood grows no faster than it is answered and written.
+"""
+
+import asyncio
+from collections import deque
+from time import perf_counter
+from typing import Any, NamedTuple, NoReturn
+from uuid import uuid4
+
+import grpc
+import structlog
+from google.protobuf.message import DecodeError
+
+from galloon.daemon.codec import answers
+from galloon.daemon.codec.spec import spec_from_wire, spec_to_wire
+from galloon.daemon.codec.utterance import ID_BYTES
+from galloon.daemon.errors import (
+    CODES,
+    Internal,
+    Invalid,
+    LimitPassed,
+    Refused,
+    Unavailable,
+    WrongOrder,
+    refusal,
+)
+from galloon.daemon.http.metrics import Metrics
+from galloon.daemon.learner.learner import LearnerHost
+from galloon.daemon.learner.registry import Registry
+from galloon.daemon.limits import Ledger, Limits, check
+from galloon.daemon.rpc.auth import Gate, Principal
+from galloon.v1 import combine_pb2 as wire
+
+log = structlog.get_logger()
+Context = grpc.aio.ServicerContext[Any, Any]
+UNSURE_IDS = 10_000
+LAG_PAUSE_S = 0.02
+
+
+class Incoming(NamedTuple):
+    """A request as it came: its size, and the message unless it could not be read."""
+
+    size: int
+    message: wire.CombineRequest | None
+
+
+def read_request(data: bytes) -> Incoming:
+    """Deserialise, without letting the parser's own words reach the client."""
+    try:
+        return Incoming(len(data), wire.CombineRequest.FromString(data))
+    except DecodeError:
+        return Incoming(len(data), None)
+
+
+class CombineService:
+    """All open streams."""
+
+    def __init__(
+        self, registry: Registry, gate: Gate, ledger: Ledger, limits: Limits, metrics: Metrics
+    ) -> None:
+        self.registry, self.gate, self.ledger = registry, gate, ledger
+        self.limits, self.metrics = limits, metrics
+        self.run_id = uuid4().hex
+        self._streams: set[Stream] = set()
+        self._draining: Refused | None = None
+
+    def handlers(self) -> grpc.GenericRpcHandler:
+        method: grpc.RpcMethodHandler[Any, Any] = grpc.stream_stream_rpc_method_handler(
+            self.combine, request_deserializer=read_request, response_serializer=None
+        )
+        return grpc.method_handlers_generic_handler("galloon.v1.CombineService", {"Combine": method})
+
+    async def combine(self, _: Any, context: Context) -> None:
+        """One stream, from its first request to its last answer."""
+        try:
+            if self._draining is not None:
+                raise self._draining
+            principal = self.gate.principal(context.invocation_metadata() or (), context.auth_context())
+            self.ledger.open_stream(principal.name)
+        except Refused as refused:
+            self.metrics.rejects[type(refused)].inc()
+            await context.abort(CODES[type(refused)][0], refused.message)
+        stream = Stream(self, context, principal)
+        self._streams.add(stream)
+        self.metrics.streams_opened.inc()
+        try:
+            await stream.run()
+        finally:
+            self._streams.discard(stream)
+            self.ledger.close_stream(principal.name)
+            stream.close()
+
+    async def drain(self) -> None:
+        """Let every stream see the answers that it waits for, then end it."""
+        self._draining = Unavailable("the daemon is stopping: reconnect later and resume")
+        open_streams = list(self._streams)
+        for stream in open_streams:
+            stream.end(self._draining)
+        for stream in open_streams:
+            await stream.closed.wait()
+
+    def end_streams_of(self, host: LearnerHost, reason: Refused) -> None:
+        for stream in list(self._streams):
+            if stream.host is host:
+                stream.end(reason)
+
+    def streams_of(self, host: LearnerHost) -> int:
+        return sum(stream.host is host for stream in self._streams)
+
+
+class Stream:
+    """One client's stream."""
+
+    def __init__(self, service: CombineService, context: Context, principal: Principal) -> None:
+        self._service, self._context, self.principal = service, context, principal
+        self.host: LearnerHost | None = None
+        self._alternatives = False
+        self._in_flight = 0  # requests taken and not yet answered on the wire
+        self._held = 0  # their bytes
+        self._outbox: deque[tuple[bytes, int]] = deque()
+        self._reading = True
+        self._loop = asyncio.get_running_loop()
+        self._wake: asyncio.Future[None] | None = None  # the writer sleeps on this
+        self._room: asyncio.Future[None] | None = None  # the reader sleeps on this
+        self._ending: Refused | None = None
+        self.closed = asyncio.Event()
+        self._started, self._taken, self._problems = perf_counter(), 0, 0
+
+    async def run(self) -> None:
+        self._reader = asyncio.create_task(self._read())
+        try:
+            await self._write()
+            if self._ending is not None:
+                await self._context.abort(CODES[type(self._ending)][0], self._ending.message)
+        finally:
+            self._reader.cancel()
+            del self._reader  # its error remembers this stream: a cycle that only a collection would end
+
+    def end(self, reason: Refused) -> None:
+        """Take no more requests; end the stream once all answers are out."""
+        self._ending = reason
+        self._reader.cancel()
+        self._stop_reading()
+
+    def close(self) -> None:
+        """The client has gone, or has heard everything. Answers that are still to come fall on the floor."""
+        self.closed.set()
+        self._service.ledger.release(self.principal.name, self._held)
+        log.info(
+            "stream ended",
+            principal=self.principal.name,
+            learner=self.host.name if self.host else None,
+            requests=self._taken,
+            problems=self._problems,
+            seconds=round(perf_counter() - self._started, 3),
+        )
+
+    # Reading.
+
+    async def _read(self) -> None:
+        read, limit = self._context.read, self._service.limits.in_flight
+        while True:
+            incoming = await read()
+            if incoming is grpc.aio.EOF:
+                break
+            self._taken += 1
+            self._in_flight += 1
+            opening = self._take(incoming)
+            if opening is not None:
+                await self._answer_open(*opening)
+            while self._in_flight >= limit:
+                self._room = self._loop.create_future()
+                await self._room
+            while self.host is not None and self.host.lags:  # noqa: ASYNC110  # the writer's thread wakes nobody
+                await asyncio.sleep(LAG_PAUSE_S)
+        self._stop_reading()
+
+    def _stop_reading(self) -> None:
+        self._reading = False
+        self._wake_writer()
+
+    def _take(self, incoming: Incoming) -> "tuple[wire.Open, _Request] | None":
+        """Hand a request to whom it concerns; nothing that it does can end the stream. An open is handed back."""
+        size, message = incoming
+        request = _Request(self, message)
+        about = request.about
+        try:
+            self._service.ledger.hold(self.principal.name, size)
+            request.size = size
+            self._held += size
+            if size > self._service.limits.message_bytes:
+                check(self._service.limits, "message_bytes", size)
+            if message is None:
+                _refuse_unreadable()
+            elif about == wire.REQUEST_KIND_UTTERANCE:
+                self._opened().choose(message.utterance, size, self._alternatives, request)
+            elif about == wire.REQUEST_KIND_FEEDBACK:
+                self._opened().teach(message.feedback, request)
+            elif about == wire.REQUEST_KIND_OPEN:
+                return message.open, request
+            else:
+                _refuse_unreadable()
+        except Exception as error:  # noqa: BLE001  # becomes the answer
+            request(None, error)
+        return None
+
+    async def _answer_open(self, message: wire.Open, request: "_Request") -> None:
+        try:
+            request(await self._open(message), None)
+        except Exception as error:  # noqa: BLE001  # becomes the answer
+            request(None, error)
+
+    def _opened(self) -> LearnerHost:
+        if self.host is None:
+            raise WrongOrder("the first request of a stream must be open")
+        return self.host
+
+    async def _open(self, message: wire.Open) -> bytes:
+        if self.host is not None:
+            raise WrongOrder(f"open: this stream is open on {self.host.name!r}; use another stream", "open")
+        self.principal.check(message.learner, "open.learner")
+        if len(message.unsure_ids) > UNSURE_IDS:
+            raise LimitPassed(
+                "unsure_ids", len(message.unsure_ids), UNSURE_IDS, "ask for fewer", "open.unsure_ids"
+            )
+        created = False
+        if message.HasField("create"):
+            spec = spec_from_wire(message.create, self._service.limits, "open.create")
+            host, created = await self._service.registry.create(
+                message.learner, spec, "open.learner", "open.create", self.principal.may_use
+            )
+        else:
+            host = self._service.registry.find(message.learner, "open.learner")
+        ids = list(message.unsure_ids)
+        states = await host.statuses(ids)
+        self.host, self._alternatives = host, message.alternatives
+        return answers.opened(
+            wire.Opened(
+                learner=host.name,
+                spec=spec_to_wire(host.spec),
+                experts=host.experts,
+                max_in_flight=self._service.limits.in_flight,
+                rounds=[wire.RoundStatus(id=i, state=s) for i, s in zip(ids, states, strict=True)],
+                created=created,
+                rounds_started=host.rounds.started,
+                lessons=host.rounds.lessons,
+                run_id=self._service.run_id,
+                rounds_recovered=host.rounds_recovered,
+            )
+        )
+
+    # Writing.
+
+    def answer(self, request: "_Request", answer: bytes | None, error: Exception | None) -> None:
+        """Queue the answer to a request; called on the event loop, once for each."""
+        if self.closed.is_set():
+            return
+        if answer is None:
+            refused = refusal(
+                error or AssertionError("neither an answer nor an error"), FIELDS[request.about]
+            )
+            if isinstance(refused, Internal):
+                log.error("request failed", learner=self.host and self.host.name, exc_info=error)
+            self._problems += 1
+            self._service.metrics.rejects[type(refused)].inc()
+            answer = answers.problem(refused, request.id, request.about)
+        self._outbox.append((answer, request.size))
+        self._wake_writer()
+
+    def _wake_writer(self) -> None:
+        if self._wake is not None and not self._wake.done():
+            self._wake.set_result(None)
+
+    async def _write(self) -> None:
+        """Send answers until the client has said its last word and has heard all of ours."""
+        write, release, name = self._context.write, self._service.ledger.release, self.principal.name
+        while True:
+            while self._outbox:
+                answer, size = self._outbox.popleft()
+                await write(answer)
+                release(name, size)
+                self._held -= size
+                self._in_flight -= 1
+                if self._room is not None and not self._room.done():
+                    self._room.set_result(None)
+            if not self._reading and not self._in_flight:
+                return
+            self._wake = self._loop.create_future()
+            await self._wake
+
+
+KINDS = {
+    "utterance": wire.REQUEST_KIND_UTTERANCE,
+    "feedback": wire.REQUEST_KIND_FEEDBACK,
+    "open": wire.REQUEST_KIND_OPEN,
+}
+
+FIELDS = {number: name for name, number in KINDS.items()} | {wire.REQUEST_KIND_UNSPECIFIED: "request"}
+
+
+class _Request:
+    """A request that waits for its answer: whose it is, what it is about, and since when it waits."""
+
+    __slots__ = ("about", "id", "kind", "size", "started", "stream")
+
+    def __init__(self, stream: Stream, message: wire.CombineRequest | None) -> None:
+        self.stream, self.size, self.started = stream, 0, perf_counter()
+        self.about: wire.RequestKind.ValueType = wire.REQUEST_KIND_UNSPECIFIED
+        self.id, self.kind = "", None
+        if message is not None:
+            about = message.WhichOneof("request")
+            self.about = KINDS.get(about or "", self.about)
+            if about == "utterance":
+                self.id = message.utterance.id[:ID_BYTES]
+            elif about == "feedback":
+                feedback = message.feedback
+                self.id, self.kind = feedback.id[:ID_BYTES], feedback.WhichOneof("feedback")
+
+    def __call__(self, answer: bytes | None, error: Exception | None) -> None:
+        if error is None:
+            metrics, elapsed = self.stream._service.metrics, perf_counter() - self.started
+            if self.about == wire.REQUEST_KIND_UTTERANCE:
+                metrics.choose_seconds.observe(elapsed)
+                metrics.choices.inc()
+            elif self.kind is not None:
+                metrics.learn_seconds.observe(elapsed)
+                metrics.feedback[self.kind].inc()
+        self.stream.answer(self, answer, error)
+
+
+def _refuse_unreadable() -> NoReturn:
+    raise Invalid("request: not a readable CombineRequest with open, utterance or feedback", "request")

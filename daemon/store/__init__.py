@@ -1,0 +1,1 @@
+"""Where learners are durable: the protocol, the journal, SQLite."""

@@ -1,0 +1,151 @@
+"""A path learner of the catalogue on an explicit automaton: a token per transition name, a round an utterance.
+
+`choose` draws a path of the automaton and reads the tokens along it; `learn` values the path, or all of A',
+against the true tokens.
+"""
+
+import json
+
+import numpy as np
+
+from galloon.learners import framing as blobs
+from galloon.learners import state
+from galloon.learners.automata.att_text import read_text
+from galloon.learners.automata.graph_context import GraphContext
+from galloon.learners.combiners.contract import (
+    ChosenToken,
+    Decision,
+    Feedback,
+    Lesson,
+    NamedTokens,
+    Observation,
+    Score,
+    ShownGains,
+    Statistics,
+    TrueText,
+    TrueTokens,
+)
+from galloon.learners.combiners.explanation import WeighedContext, WeighedSlot, weighed_offers
+from galloon.learners.combiners.spec import CombinerSpec
+from galloon.learners.combiners.weight_table import WeightTable
+from galloon.learners.errors import DamagedState, InvalidInput
+from galloon.learners.paths.exp3_paths import Exp3Paths
+from galloon.learners.paths.game import Game, played_texts
+from galloon.learners.paths.perturbed_leader import PerturbedLeader
+from galloon.learners.paths.protocol import FloatArray, Memory
+
+STATE_VERSION = 1
+
+
+class AutomatonCombiner:
+    """One explicit automaton, learned by one path learner."""
+
+    def __init__(self, spec: CombinerSpec, transition_budget: int, node_budget: int) -> None:
+        if spec.derived:
+            raise InvalidInput("derived: an explicit automaton has no slots to derive experts from")
+        self.spec = spec
+        self.automaton = read_text(spec.automaton)
+        self.experts = self.automaton.names
+        self.game = Game(spec, self.automaton, transition_budget, node_budget)
+        self._used: FloatArray | None = None  # of `_edge_probabilities`, until something is learned
+
+    def choose(self, observation: Observation, round_number: int) -> Decision:
+        if not isinstance(observation, NamedTokens):
+            raise InvalidInput("this learner has an automaton of its own: send tokens by transition name")
+        outputs = self._outputs(observation)
+        choice = self.game.choose(round_number)
+        tokens = tuple(
+            ChosenToken(outputs[edge], self.automaton.names[edge], float("nan"))
+            for edge in choice.path.tolist()
+        )
+        text = " ".join(token.text for token in tokens if token.text)
+        memory = blobs.join([json.dumps(outputs).encode(), choice.memory.to_bytes()])
+        return Decision(text, tokens, choice.log_probability, memory)
+
+    def learn(self, memory: bytes, feedback: Feedback) -> Lesson:
+        outputs, remembered = self._remembered(memory)
+        match feedback:
+            case TrueText() | TrueTokens():
+                target = feedback.text.split() if isinstance(feedback, TrueText) else feedback.tokens
+                played = played_texts(remembered, outputs, target)
+                gain = self.game.learn_truth([played])
+            case ShownGains(gains):
+                gain = self.game.learn_shown([remembered], gains)
+            case Score(value):
+                gain = self.game.learn_score(remembered, value)
+        self._used = None
+        return Lesson(gain)
+
+    def statistics(self) -> Statistics:
+        return self.game.statistics()
+
+    def weights(self, most_rows: int) -> WeightTable:
+        """The probability that a path uses each transition."""
+        used = self._edge_probabilities()[:most_rows, None]
+        return WeightTable("transition", self.automaton.names[:most_rows], ("used",), used)
+
+    def explain(self, memory: bytes, slots: range) -> tuple[WeighedSlot, ...]:
+        """At these steps of the path: the transitions that leave its state, and how often paths use each now."""
+        outputs, remembered = self._remembered(memory)
+        path, used = self.game.checked_path(remembered), self._edge_probabilities()
+        explained = []
+        for edge in path[slots.start : slots.stop].tolist():
+            source = int(self.automaton.sources[edge])
+            leaving = np.flatnonzero(self.automaton.sources == source).tolist()
+            names = [self.automaton.names[each] for each in leaving]
+            trust = used[leaving].tolist()
+            explained.append(
+                WeighedSlot(
+                    weighed_offers(names, [outputs[each] for each in leaving], trust),
+                    dict(zip(names, trust, strict=True)) if np.isfinite(trust).all() else {},
+                    (WeighedContext(f"state {source}", 1.0),),
+                )
+            )
+        return tuple(explained)
+
+    def to_bytes(self) -> bytes:
+        meta = {"spec": self.spec.to_json(), "game": self.game.meta()}
+        return state.pack("automaton_combiner", STATE_VERSION, meta, self.game.arrays())
+
+    def restore(self, data: bytes) -> None:
+        found = state.unpack(data, "automaton_combiner", STATE_VERSION)
+        self.game.restore(found.meta["game"], found.arrays)
+        self._used = None
+
+    def digest(self) -> str:
+        return state.digest(self.to_bytes())
+
+    def _edge_probabilities(self) -> FloatArray:
+        """The probability that a path uses each transition; NaN where there is no cheap answer."""
+        if self._used is None:
+            learner = self.game.learner
+            if isinstance(learner, Exp3Paths | PerturbedLeader):
+                self._used = np.full(self.automaton.edge_count, np.nan)
+            else:
+                assert isinstance(learner.context, GraphContext)
+                self._used = learner.context.edge_marginals(learner.marginals())
+        return self._used
+
+    def _remembered(self, memory: bytes) -> tuple[list[str], Memory]:
+        """The token of each transition, and what the learner stored; the bytes may be somebody else's."""
+        try:
+            packed_outputs, packed_memory = blobs.split(memory)
+            outputs = json.loads(packed_outputs)
+        except ValueError as error:
+            raise DamagedState("the memory of this round is damaged or foreign") from error
+        known = isinstance(outputs, list) and set(map(type, outputs)) <= {str}
+        if not known or len(outputs) != self.automaton.edge_count:
+            raise DamagedState("the memory of this round is of another automaton")
+        return outputs, Memory.from_bytes(packed_memory)
+
+    def _outputs(self, observation: NamedTokens) -> list[str]:
+        """The token of each transition, in the automaton's order."""
+        missing = [name for name in self.automaton.names if name not in observation.tokens]
+        if missing:
+            raise InvalidInput(
+                f"transition {missing[0]!r} has no token; each of {len(self.experts)} needs one"
+            )
+        if len(observation.tokens) > len(self.experts):
+            extra = next(name for name in observation.tokens if name not in set(self.experts))
+            raise InvalidInput(f"the automaton has no transition {extra!r}")
+        return [observation.tokens[name] for name in self.automaton.names]

@@ -1,0 +1,122 @@
+"""What a learner is made from: a spec that checks itself, travels as JSON, and builds a combiner.
+
+`CombinerSpec.from_json` names the field that is wrong and what it may be. Everything has a default but the
+experts. The same spec always builds the same combiner.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+from galloon.learners.errors import InvalidInput
+from galloon.learners.paths.protocol import Setting
+
+ALGORITHMS: Mapping[str, Setting] = {
+    "tied": Setting.FULL,
+    "component_hedge": Setting.FULL,
+    "expanded_hedge": Setting.FULL,
+    "perturbed_leader": Setting.FULL,
+    "semi_bandit": Setting.SEMI_BANDIT,
+    "com_band": Setting.BANDIT,
+    "exp3_paths": Setting.BANDIT,
+}
+UNITS = ("word", "char")
+DECISIONS = ("sample", "best")
+DERIVED = ("vote", "frequency_vote", "confidence_vote", "most_confident")  # see `alignment.vote`
+
+
+@dataclass(frozen=True, slots=True)
+class CombinerSpec:
+    """One learner, as its creator describes it."""
+
+    experts: tuple[str, ...] = ()
+    algorithm: str = "tied"
+    gain: Mapping[str, Any] = field(default_factory=lambda: {"kind": "slot_match"})
+    setting: str = ""  # "" is the algorithm's own; the tied learner has all three
+    unit: str = "word"
+    normalizer: str = "none"
+    window: int = 8  # slots of a round of the fixed automaton; the tied learner needs none
+    automaton: str = ""  # an explicit automaton as AT&T text; "" is the ensemble of experts and window
+    derived: tuple[str, ...] = ()  # experts computed from the engines: vote, frequency_vote, ...
+    labels: tuple[str, ...] = ()  # labels of the utterance that the learner may look at
+    horizon: int = 0  # rounds that the learning rate is tuned for; 0 is self-tuning
+    learning_rate: float = 0.0  # 0 is the theorem's
+    gain_bound: float = 0.0  # of one transition of A'; 0 is the gain's own worst case
+    decide: str = "sample"
+    seed: int = 0
+    options: Mapping[str, float | str] = field(default_factory=dict)  # the algorithm's own, e.g. bias
+
+    def __post_init__(self) -> None:
+        _one_of("algorithm", self.algorithm, tuple(ALGORITHMS))
+        _one_of("setting", self.setting, ("", *(s.value for s in Setting)))
+        _one_of("unit", self.unit, UNITS)
+        _one_of("decide", self.decide, DECISIONS)
+        if not self.experts and not self.automaton:
+            raise InvalidInput("experts: name at least one expert, or give an automaton")
+        if len(set(self.experts)) != len(self.experts) or not all(self.experts):
+            raise InvalidInput("experts: names must be different and not empty")
+        for name in self.derived:
+            _one_of("derived", name, DERIVED)
+            if name in self.experts or self.derived.count(name) > 1:
+                raise InvalidInput(
+                    f"derived: {name!r} comes twice: name it once, and no engine like a derived expert"
+                )
+        for name, option in self.options.items():
+            if isinstance(option, bool) or not isinstance(option, int | float | str):
+                raise InvalidInput(f"options: {name} must be a number or a word")
+        if not 1 <= self.window <= 4096:
+            raise InvalidInput(f"window: {self.window} slots; allowed are 1 to 4096")
+        for name in ("horizon", "learning_rate", "gain_bound", "seed"):
+            value = getattr(self, name)
+            if not 0 <= value < 2**63:  # also refuses NaN
+                raise InvalidInput(f"{name}: {value} is not a number from 0 on")
+
+    def to_json(self) -> str:
+        """Canonical JSON, fields in alphabetical order."""
+        return json.dumps(asdict(self), sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> "CombinerSpec":
+        try:
+            values = json.loads(text)
+        except ValueError as error:
+            raise InvalidInput(f"the spec is not JSON: {error}") from error
+        if not isinstance(values, dict):
+            raise InvalidInput("the spec must be a JSON object")
+        known = {f.name: f for f in fields(cls)}
+        for name in values:
+            if name not in known:
+                raise InvalidInput(f"{name}: unknown field; known are {', '.join(sorted(known))}")
+        return cls(**{name: _typed(name, value, cls) for name, value in values.items()})
+
+
+def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise InvalidInput(f"{name}: {value!r} is not one of {', '.join(repr(a) for a in allowed)}")
+
+
+def _typed(name: str, value: Any, cls: type[CombinerSpec]) -> Any:
+    """A JSON value as the field's type, or an error that names the field."""
+    default = cls(experts=("x",)).__getattribute__(name)
+    match default:
+        case tuple():
+            if isinstance(value, list) and all(isinstance(v, str) for v in value):
+                return tuple(value)
+            raise InvalidInput(f"{name}: must be a list of strings")
+        case str():
+            if isinstance(value, str):
+                return value
+            raise InvalidInput(f"{name}: must be a string")
+        case int():
+            if isinstance(value, int) and not isinstance(value, bool):
+                return value
+            raise InvalidInput(f"{name}: must be a whole number")
+        case float():
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                return float(value)
+            raise InvalidInput(f"{name}: must be a number")
+        case _:
+            if isinstance(value, dict):
+                return value
+            raise InvalidInput(f"{name}: must be an object")

@@ -1,0 +1,349 @@
+"""Galloon's default for text: the tied learner over engines, votes and the learned scorer.
+
+One utterance, followed through the code: `choose` aligns the outputs (`_network`), lets the derived experts
+and the scorer add their offers, and the tied learner pick an expert in every slot. `learn` aligns the truth to
+the same slots, or takes what was revealed of it, and teaches the scorer and the tied learner. The gain is
+slot match: 1 where the shown token is the true one, null included.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from galloon.learners import state
+from galloon.learners.alignment import AlignedTarget, Unit, in_order, offers_of_all, slot_text
+from galloon.learners.combiners.contract import (
+    ChosenTokens,
+    Decision,
+    Feedback,
+    Lesson,
+    Observation,
+    Score,
+    ShownGains,
+    Statistics,
+    TrueText,
+    TrueTokens,
+    alternatives_to,
+)
+from galloon.learners.combiners.explanation import REASONS, WeighedContext, WeighedSlot, weighed_offers
+from galloon.learners.combiners.spec import CombinerSpec
+from galloon.learners.combiners.target import slot_truth
+from galloon.learners.combiners.text_network import text_network
+from galloon.learners.combiners.text_round import TextRound
+from galloon.learners.combiners.weight_table import WeightTable
+from galloon.learners.errors import BoundExceeded, InvalidInput
+from galloon.learners.kernels.answers import answer, slot_gains
+from galloon.learners.kernels.poisson_binomial import posteriors
+from galloon.learners.observation import SlotNetwork, Utterance
+from galloon.learners.offer_model import Scored, Scorer, ScorerSettings
+from galloon.learners.offer_model.model import label_numbers
+from galloon.learners.paths.protocol import BanditFeedback, FullFeedback, SemiBanditFeedback, Setting
+from galloon.learners.tied.contexts import context_name
+from galloon.learners.tied.learner import SlotView, TiedLearner
+
+STATE_VERSION = 1
+SCORER = "scorer"
+DERIVED = ("vote", "frequency_vote")  # unless the spec names others
+# Before anything is learned the scorer is a vote that will get better; engines alone are seldom best.
+SCORER_PRIOR, VOTE_PRIOR = 1 / 2, 1 / 4
+FRESH_ROUNDS = 64  # some ten kilobytes each
+_NEARLY = 1e-6  # no token is certainly right
+
+
+class TextCombiner:
+    """Engines in, text out, better with every true text."""
+
+    def __init__(self, spec: CombinerSpec) -> None:
+        if spec.gain.get("kind", "slot_match") != "slot_match":
+            raise InvalidInput(
+                "gain: the tied learner plays for slot match; other gains need another algorithm"
+            )
+        if spec.options:
+            raise InvalidInput(f"options: tied has no option {next(iter(spec.options))!r}; it takes none")
+        self.spec = spec
+        self.experts = spec.experts
+        self._derived = spec.derived or DERIVED
+        self._unit: Unit = "char" if spec.unit == "char" else "word"
+        self._setting = Setting(spec.setting) if spec.setting else Setting.FULL
+        self.all_experts = (*spec.experts, *self._derived, SCORER)
+        for name in (*self._derived, SCORER):
+            if name in spec.experts:
+                raise InvalidInput(
+                    f"experts: this learner computes an expert {name!r}: name the engine otherwise"
+                )
+        self._scorer = Scorer(spec.experts, self._unit, ScorerSettings())
+        self._tied = TiedLearner(
+            self.all_experts, self._setting, _priors(self.all_experts), spec.seed, spec.decide
+        )
+        self._expert_gains = np.zeros(len(self.all_experts))
+        self._gain = 0.0
+        self._expected_gain = 0.0
+        self._rounds, self._rounds_where_known = 0, 0
+        # Memories that need not be read again, oldest first: most feedback comes soon.
+        self._fresh: dict[bytes, tuple[TextRound, Scored]] = {}
+
+    # The contract.
+
+    def choose(self, observation: Observation, round_number: int) -> Decision:
+        played, scored = self._play(observation, round_number)
+        tokens, log_probability = self._chosen_tokens(played)
+        return Decision(
+            text=slot_text(list(tokens.texts), self._unit),
+            tokens=tokens,
+            log_probability=log_probability,
+            memory=self._remember(played, scored),
+        )
+
+    def learn(self, memory: bytes, feedback: Feedback) -> Lesson:
+        played, scored = self._fresh.pop(memory, None) or (self._recalled(memory), None)
+        match feedback:
+            case TrueText() | TrueTokens():
+                truth = slot_truth(played.network, feedback, self._unit, self.spec.normalizer)
+                return self._learn_truth(played, truth, scored)
+            case ShownGains(gains):
+                return self._learn_shown(played, np.array(gains, dtype=np.float64), scored)
+            case Score(value):
+                return self._learn_score(played, value)
+
+    def statistics(self) -> Statistics:
+        size = self._tied.size()
+        known = self._rounds == self._rounds_where_known
+        best = int(self._expert_gains.argmax())
+        return Statistics(
+            rounds_learned=self._rounds,
+            gain=self._gain,
+            regret=float(self._expert_gains[best] - self._expected_gain) if known else None,
+            regret_estimate=None,
+            bound=self._tied.bound(best),
+            expert_states=2,
+            expert_transitions=len(self.all_experts),
+            context_states=size.states,
+            context_transitions=size.transitions,
+            state_bytes=size.state_bytes + self._scorer.state_bytes,
+            extra={
+                "best_expert": self.all_experts[best] if known else "",
+                "slots_where_experts_differed": self._tied.slots_learned,
+            },
+        )
+
+    def weights(self, most_rows: int) -> WeightTable:
+        met = self._tied.most_met(most_rows)
+        names = tuple(
+            context_name(int(key), int(level), int(pattern), self.experts)
+            for key, level, pattern in zip(met.keys, met.levels, met.patterns, strict=True)
+        )
+        return WeightTable("context", names, self.all_experts, met.trust, tuple(met.visits.tolist()))
+
+    def explain(self, memory: bytes, slots: range) -> tuple[WeighedSlot, ...]:
+        """Why tokens of a round were chosen: trust as it was then, contexts and the scorer's reasons as now."""
+        played = self._recalled(memory)
+        slots = slots[: max(0, played.network.slot_count - slots.start)]
+        view = self._view(played.tokens, played.labels, played.predicted)
+        contexts = self._tied.explain(view, slots, self.experts)
+        scored = self._scorer.explain(played.network, played.labels, slots, REASONS)
+        explained = []
+        for slot, named, words in zip(slots, contexts, scored, strict=True):
+            trust = played.played.probabilities[slot].tolist()
+            texts = [played.network.vocabulary[token] for token in played.tokens[slot].tolist()]
+            # A fine context may say in words no more than a coarse one: people see them as one.
+            weights: dict[str, float] = {}
+            for name, weight in named:
+                weights[name] = weights.get(name, 0.0) + weight
+            heaviest = sorted(weights.items(), key=lambda context: -context[1])
+            explained.append(
+                WeighedSlot(
+                    weighed_offers(self.all_experts, texts, trust, words.offers),
+                    dict(zip(self.all_experts, trust, strict=True)),
+                    tuple(WeighedContext(*context) for context in heaviest),
+                )
+            )
+        return tuple(explained)
+
+    def to_bytes(self) -> bytes:
+        meta = {
+            "spec": self.spec.to_json(),
+            "tied": self._tied.meta(),
+            "gain": self._gain.hex(),
+            "expected_gain": self._expected_gain.hex(),
+            "rounds": [self._rounds, self._rounds_where_known],
+        }
+        arrays = {"expert_gains": self._expert_gains, **self._tied.arrays(), **self._scorer.arrays()}
+        return state.pack("text_combiner", STATE_VERSION, meta, arrays)
+
+    def restore(self, data: bytes) -> None:
+        found = state.unpack(data, "text_combiner", STATE_VERSION)
+        self._tied.restore(found.meta["tied"], found.arrays)
+        self._scorer.restore(found.arrays)
+        state.check_arrays(found.arrays, {"expert_gains": self._expert_gains})
+        self._expert_gains = found.arrays["expert_gains"]
+        self._gain = float.fromhex(found.meta["gain"])
+        self._expected_gain = float.fromhex(found.meta["expected_gain"])
+        self._rounds, self._rounds_where_known = (int(n) for n in found.meta["rounds"])
+        self._fresh.clear()
+
+    def digest(self) -> str:
+        return state.digest(self.to_bytes())
+
+    # Choosing.
+
+    def _play(self, observation: Observation, round_number: int) -> tuple[TextRound, Scored]:
+        network, labels = self._network(observation)
+        scored = self._scorer.score(network, labels)
+        tokens = offers_of_all(network, self._derived, scored.best)
+        predicted = np.empty((0, tokens.shape[1]))
+        if self._setting is Setting.BANDIT:
+            columns = [self._scorer.right_probabilities(scored, column) for column in tokens.T]
+            predicted = np.column_stack(columns) if columns else predicted
+        choice = self._tied.choose(round_number, self._view(tokens, labels, predicted))
+        return TextRound(network, tokens, labels, predicted, choice.memory), scored
+
+    def _remember(self, played: TextRound, scored: Scored) -> bytes:
+        """The memory of a round; what it says, and what the scorer saw, is kept a while."""
+        memory = played.to_bytes()
+        self._fresh[memory] = played, scored
+        if len(self._fresh) > FRESH_ROUNDS:
+            del self._fresh[next(iter(self._fresh))]
+        return memory
+
+    def _recalled(self, memory: bytes) -> TextRound:
+        return TextRound.from_bytes(memory, self.experts, len(self._derived) + 1)
+
+    def _network(self, observation: Observation) -> tuple[SlotNetwork, dict[str, str]]:
+        """The slots, one column for each engine, and the labels that the learner may look at."""
+        match observation:
+            case Utterance():
+                listened_to = self._scorer.listened_to
+                network = text_network(
+                    observation, self.experts, listened_to, self._unit, self.spec.normalizer
+                )
+            case SlotNetwork():
+                network = in_order(observation, self.experts)
+            case _:
+                raise InvalidInput(
+                    "this learner takes slots or engines' outputs, not tokens by transition name"
+                )
+        labels = {n: observation.labels[n] for n in self.spec.labels if n in observation.labels}
+        return network, labels
+
+    def _view(
+        self, tokens: NDArray[np.int32], labels: Mapping[str, str], predicted: NDArray[np.float64]
+    ) -> SlotView:
+        numbers = label_numbers(labels)
+        return SlotView(tokens, len(self.experts), numbers, predicted)
+
+    def _chosen_tokens(self, played: TextRound) -> tuple[ChosenTokens, float]:
+        """The answer's slots, and the log of its chance."""
+        vocabulary, trust = played.network.vocabulary, played.played.probabilities
+        slots = len(played.tokens)
+        shown, givers, chances = np.empty(slots, np.int32), np.empty(slots, np.int64), np.empty(slots)
+        log_probability = answer(
+            played.tokens, trust, played.played.shown, len(self.experts), shown, givers, chances
+        )
+        if played.network.alternatives.slots.size:
+            _credit_lattices(played.network, shown, givers)
+        tokens = ChosenTokens(
+            [vocabulary[token] for token in shown.tolist()],
+            [self.experts[giver] for giver in givers.tolist()],
+            chances.tolist(),
+            lambda slot: alternatives_to(
+                int(shown[slot]),
+                played.tokens[slot].tolist(),
+                vocabulary,
+                self.all_experts,
+                trust[slot].tolist(),
+            ),
+        )
+        return tokens, log_probability
+
+    # Learning.
+
+    def _learn_truth(self, played: TextRound, truth: AlignedTarget, scored: Scored | None) -> Lesson:
+        """The truth is known; the learner is told what its setting reveals, and the books everything."""
+        gains, expert_gains = np.empty(played.tokens.shape), np.empty(len(self.all_experts))
+        shown_gains = np.empty(len(played.tokens))
+        gained = slot_gains(
+            played.tokens, played.played.shown, truth.tokens, gains, expert_gains, shown_gains
+        )
+        view = self._view(played.tokens, played.labels, played.predicted)
+        if self._setting is Setting.FULL:
+            self._tied.learn(played.played, view, FullFeedback(gains))
+            self._scorer.learn_truth(played.network, played.labels, truth, scored)
+        else:
+            self._teach_part(played, view, shown_gains, scored)
+        self._expert_gains += expert_gains
+        drawn = self.spec.decide == "sample"
+        expected = float((played.played.probabilities * gains).sum()) if drawn else gained
+        self._enter(gained, expected)
+        self._rounds_where_known += 1
+        return Lesson(gained, dict(zip(self.all_experts, expert_gains.tolist(), strict=True)))
+
+    def _learn_shown(self, played: TextRound, gains: NDArray[np.float64], scored: Scored | None) -> Lesson:
+        if self._setting is Setting.FULL:
+            raise InvalidInput(
+                "this learner needs the truth: send the true text, or create it with setting semi"
+            )
+        if len(gains) != played.network.slot_count:
+            slots = played.network.slot_count
+            raise InvalidInput(f"{len(gains)} shown gains for {slots} shown slots: send one each")
+        if gains.size and not (gains.min() >= 0.0 and gains.max() <= 1.0):
+            raise BoundExceeded("shown gains of slot match lie between 0 and 1")
+        view = self._view(played.tokens, played.labels, played.predicted)
+        self._teach_part(played, view, gains, scored)
+        self._enter(float(gains.sum()), float(gains.sum()))
+        return Lesson(float(gains.sum()))
+
+    def _learn_score(self, played: TextRound, score: float) -> Lesson:
+        if self._setting is not Setting.BANDIT:
+            raise InvalidInput(
+                "this learner needs more than a score: create it with setting bandit to learn from it"
+            )
+        if not 0.0 <= score <= played.network.slot_count:
+            raise BoundExceeded(
+                f"a score is the number of right slots, from 0 to {played.network.slot_count} here, not {score}"
+            )
+        self._teach_score(played, self._view(played.tokens, played.labels, played.predicted), score)
+        self._enter(score, score)
+        return Lesson(score)
+
+    def _teach_part(
+        self, played: TextRound, view: SlotView, gains: NDArray[np.float64], scored: Scored | None
+    ) -> None:
+        if self._setting is Setting.BANDIT:
+            self._teach_score(played, view, float(gains.sum()))
+            return
+        self._tied.learn(played.played, view, SemiBanditFeedback(gains))
+        self._scorer.learn_shown(played.network, played.labels, played.shown, gains, scored)
+
+    def _teach_score(self, played: TextRound, view: SlotView, score: float) -> None:
+        """One number: the tied learner takes its unbiased estimate, the scorer its likelihood.
+
+        The gradient of the log probability of the sum is that of the slots' outcomes, averaged over what they
+        may have been given the sum (Fisher's identity): so the scorer learns from posterior gains.
+        """
+        self._tied.learn(played.played, view, BanditFeedback(score))
+        scored = self._scorer.score(played.network, played.labels)
+        right = self._scorer.right_probabilities(scored, played.shown)
+        inferred = posteriors(np.clip(right, _NEARLY, 1 - _NEARLY), score)
+        self._scorer.learn_shown(played.network, played.labels, played.shown, inferred, scored)
+
+    def _enter(self, gain: float, expected: float) -> None:
+        self._rounds += 1
+        self._gain += gain
+        self._expected_gain += expected
+
+
+def _credit_lattices(network: SlotNetwork, shown: NDArray[np.int32], givers: NDArray[np.int64]) -> None:
+    """A token that no engine offers comes from the engine whose lattice finds it most probable."""
+    heard = network.alternatives
+    unsaid = (network.tokens != shown[:, None]).all(axis=1)
+    rows = np.flatnonzero(unsaid[heard.slots] & (heard.tokens == shown[heard.slots]))
+    rows = rows[np.argsort(heard.posteriors[rows], kind="stable")]
+    givers[heard.slots[rows]] = heard.experts[rows]  # of several the last one stays
+
+
+def _priors(experts: tuple[str, ...]) -> NDArray[np.float64]:
+    special = {SCORER: SCORER_PRIOR, "vote": VOTE_PRIOR}
+    left = 1.0 - sum(special.get(name, 0.0) for name in experts)
+    ordinary = sum(1 for name in experts if name not in special)
+    return np.array([special.get(name, left / max(1, ordinary)) for name in experts])

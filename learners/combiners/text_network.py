@@ -1,0 +1,57 @@
+"""The slots of an utterance for a combiner that does not listen to all engines alike: `text_network`.
+
+Engines that are listened to are aligned; the others are laid beside them, token by token where they fit, so that
+they cannot move the slots and can still be compared with the truth. Lattices and n-best lists of those that are
+listened to add what they say of the slots where experts differ.
+"""
+
+import numpy as np
+
+from galloon.learners.alignment import (
+    Unit,
+    align,
+    align_outputs,
+    align_target,
+    heard_alternatives,
+    in_order,
+)
+from galloon.learners.observation import ExpertOutput, SlotNetwork, Utterance
+
+
+def text_network(
+    utterance: Utterance, experts: tuple[str, ...], listened_to: frozenset[str], unit: Unit, normalizer: str
+) -> SlotNetwork:
+    """The slots, a column for each expert in this order; an expert that said nothing offers null everywhere."""
+    given = {output.name: output for output in utterance.outputs}
+    unknown = [name for name in given if name not in experts]
+    if unknown or len(given) < len(utterance.outputs):
+        # Said by the alignment, or by the columns, in words that fit.
+        return in_order(align(utterance, unit, normalizer), experts)
+    chosen = [given[name] for name in experts if name in given and name in listened_to]
+    network = align_outputs(chosen, unit, normalizer)
+    for name in experts if len(chosen) < len(given) else ():
+        if name in given and name not in listened_to:
+            twins = (j for j, other in enumerate(chosen) if other.text == given[name].text)
+            network = _with_onlooker(network, given[name], next(twins, None), unit, normalizer)
+    return heard_alternatives(in_order(network, experts), chosen, unit, normalizer)
+
+
+def _with_onlooker(
+    network: SlotNetwork, output: ExpertOutput, twin: int | None, unit: Unit, normalizer: str
+) -> SlotNetwork:
+    """One more column, which changes no slot: that of who said the same, or where its tokens fit, without those
+    that fit nowhere, and without confidences.
+    """
+    if twin is None:
+        placed = align_target(network, output.text, unit, normalizer)
+        vocabulary, tokens = placed.vocabulary, placed.tokens
+        confidences = np.full(network.slot_count, np.nan)
+    else:
+        vocabulary, tokens = network.vocabulary, network.tokens[:, twin]
+        confidences = network.confidences[:, twin]
+    return SlotNetwork(
+        (*network.experts, output.name),
+        vocabulary,
+        np.column_stack([network.tokens, tokens]),
+        np.column_stack([network.confidences, confidences]),
+    )

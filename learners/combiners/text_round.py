@@ -1,0 +1,113 @@
+"""What the text combiner remembers of a round: `TextRound`, to bytes and back.
+
+A memory may come back from a file that somebody else has written, so everything in it is checked before it
+reaches compiled code.
+"""
+
+import json
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from galloon.learners import framing as blobs
+from galloon.learners.errors import DamagedState
+from galloon.learners.observation import Alternatives, SlotNetwork
+from galloon.learners.tied.learner import TiedMemory
+
+
+@dataclass(frozen=True, slots=True)
+class TextRound:
+    """One utterance as it was seen and answered."""
+
+    network: SlotNetwork  # the engines alone
+    tokens: NDArray[np.int32]  # the offers of all experts, slots x experts; the scorer is the last
+    labels: dict[str, str]
+    predicted: NDArray[np.float64]  # slots x experts: how probably each would gain
+    played: TiedMemory
+
+    @property
+    def shown(self) -> NDArray[np.int32]:
+        """The token shown in each slot."""
+        return self.tokens[np.arange(len(self.tokens)), self.played.shown]
+
+    def to_bytes(self) -> bytes:
+        return blobs.join(
+            [
+                _words(self.network.vocabulary, self.labels),
+                self.tokens.astype("<i4", copy=False).tobytes(),
+                self.network.confidences.astype("<f8", copy=False).tobytes(),
+                self.predicted.astype("<f8", copy=False).tobytes(),
+                *_packed(self.network.alternatives),
+                self.played.to_bytes(),
+            ]
+        )
+
+    @classmethod
+    def from_bytes(cls, data: bytes, engines: tuple[str, ...], derived_count: int) -> "TextRound":
+        """The round in these bytes, for a combiner of so many experts."""
+        try:
+            words, tokens, confidences, predicted, heard, posteriors, played = blobs.split(data)
+            vocabulary, labels = json.loads(words)
+            experts = len(engines) + derived_count
+            offers = np.frombuffer(tokens, "<i4").astype(np.int32).reshape(-1, experts)
+            "".join((*vocabulary, *labels, *labels.values()))  # a TypeError unless all are strings
+            found = cls(
+                SlotNetwork(
+                    engines,
+                    tuple(vocabulary),
+                    np.ascontiguousarray(offers[:, : len(engines)]),
+                    np.frombuffer(confidences, "<f8").astype(np.float64).reshape(-1, len(engines)),
+                    alternatives=_unpacked(heard, posteriors),
+                ),
+                offers,
+                dict(labels),
+                np.frombuffer(predicted, "<f8").astype(np.float64).reshape(-1, experts),
+                TiedMemory.from_bytes(played, experts),
+            )
+        except (ValueError, TypeError, AttributeError) as error:
+            raise DamagedState("this memory is not one of a text combiner with these experts") from error
+        found._check()
+        return found
+
+    def _check(self) -> None:
+        size, slots = len(self.network.vocabulary), self.network.slot_count
+        texts = self.network.vocabulary
+        sound = (
+            size > 0
+            and texts[0] == ""
+            and all(texts[1:])
+            and slots == len(self.played.shown)
+            and len(self.predicted) in {0, slots}
+            and self.network.confidences.shape == self.network.tokens.shape
+        )
+        heard = self.network.alternatives
+        sound = sound and all(
+            ((column >= 0) & (column < limit)).all() and column.shape == heard.posteriors.shape
+            for column, limit in (
+                (heard.slots, slots),
+                (heard.experts, len(self.network.experts)),
+                (heard.tokens, size),
+            )
+        )
+        # Compiled code looks for a slot's rows side by side.
+        sound = sound and bool((np.diff(heard.slots) >= 0).all())
+        if not sound or not ((self.tokens >= 0) & (self.tokens < size)).all():
+            raise DamagedState("this memory of a text combiner is damaged")
+
+
+def _words(vocabulary: tuple[str, ...], labels: dict[str, str]) -> bytes:
+    """A list of both as JSON."""
+    return f"[{blobs.texts_as_json(vocabulary)}, {json.dumps(labels) if labels else {}}]".encode()
+
+
+def _packed(heard: Alternatives) -> list[bytes]:
+    if not heard.slots.size:
+        return [b"", b""]
+    places = np.stack([heard.slots, heard.experts, heard.tokens])
+    return [places.astype("<i4", copy=False).tobytes(), heard.posteriors.astype("<f8", copy=False).tobytes()]
+
+
+def _unpacked(places: bytes, posteriors: bytes) -> Alternatives:
+    slots, experts, tokens = np.frombuffer(places, "<i4").astype(np.int32).reshape(3, -1)
+    return Alternatives(slots, experts, tokens, np.frombuffer(posteriors, "<f8").astype(np.float64))

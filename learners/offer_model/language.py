@@ -1,0 +1,43 @@
+"""What the scorer has read: n-grams of words and of their letters, in one bounded table.
+
+`LanguageModel.view` is what the kernels take; `read` counts a stretch of true tokens.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from galloon.learners.alignment import Unit
+from galloon.learners.alignment.spelling import Spelling
+from galloon.learners.bounded_table import BoundedTable
+from galloon.learners.kernels.offer_model import read_text, rows_of_text
+from galloon.learners.offer_model.characters import CLASSES
+
+# How far a token is looked at in its row, and what a token or letter that was never seen is worth. Words are
+# sparse: three in a row and one ahead are all that a few thousand lines can teach. Letters are not.
+WORD_ORDER, WORDS_AHEAD, UNKNOWN_WORD = 3, 1, 1 / 4096
+CHARACTER_ORDER, CHARACTERS_AHEAD, UNKNOWN_CHARACTER = 6, 3, 1 / 64
+LETTER_ORDER = 5
+
+
+class LanguageModel:
+    """Counts of what was read."""
+
+    def __init__(self, unit: Unit, row_limit: int) -> None:
+        self.table = BoundedTable(row_limit, {"counts": (2, np.uint32)})
+        self._reading: tuple[int, int, float, int, float] = (
+            (WORD_ORDER, WORDS_AHEAD, UNKNOWN_WORD, LETTER_ORDER, UNKNOWN_CHARACTER)
+            if unit == "word"
+            else (CHARACTER_ORDER, CHARACTERS_AHEAD, UNKNOWN_CHARACTER, 0, UNKNOWN_CHARACTER)
+        )
+
+    @property
+    def view(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32], int, int, float, int, float]:
+        """The fields of `Language`, as a plain tuple."""
+        return self.table.keys, self.table.columns["counts"], *self._reading
+
+    def read(self, letters: Spelling, tokens: NDArray[np.int32]) -> None:
+        """Count these tokens, indices of the vocabulary that `letters` spells, as one text; null is skipped."""
+        order, _, _, letter_order, _ = self._reading
+        if self.table.may_grow:
+            self.table.make_room(rows_of_text(letters.starts, tokens, order, letter_order))
+        read_text(self.view, self.table.used, CLASSES, (letters.points, letters.starts), tokens)

@@ -1,0 +1,265 @@
+"""The scorer: `score` an utterance's slots, learn from the truth (`learn_truth`) or from part of it
+(`learn_shown`), `explain` a slot, and stand still as arrays.
+
+Whatever it does depends on the utterance and on its own state alone, never on what was chosen. Its weights
+begin as a plain vote. Nothing is to be tuned: weights learn at several rates side by side, mixed by success.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from galloon.learners.alignment import AlignedTarget, Unit
+from galloon.learners.alignment.spelling import spelled
+from galloon.learners.alignment.vocabulary import slot_tokens
+from galloon.learners.bounded_table import BoundedTable
+from galloon.learners.kernels.offer_features import Language, Page
+from galloon.learners.kernels.offer_model import ABSENT, Weights, read_and_score, take_in
+from galloon.learners.observation import SlotNetwork
+from galloon.learners.offer_model.characters import CLASSES
+from galloon.learners.offer_model.confidence import ConfidenceRecord
+from galloon.learners.offer_model.explanation import ExplainedSlot, explain_slots
+from galloon.learners.offer_model.language import LanguageModel
+from galloon.learners.offer_model.letters import Letters, letters_of
+from galloon.learners.offer_model.reliability import Standing
+from galloon.learners.state import check_arrays
+
+FEATURES_OF_AN_OFFER = 32  # new ones, roughly: room is made for them beforehand
+_NO_LABELS = np.zeros(0, dtype=np.uint64)
+LIKELY = 0.9  # a shown token this probably right is read as true
+
+
+@dataclass(frozen=True, slots=True)
+class ScorerSettings:
+    """The scorer's sizes. Rates are powers of two: which suits is found out, not set."""
+
+    rates: tuple[float, ...] = (1 / 64, 1 / 32, 1 / 16, 1 / 8)
+    feature_limit: int = 1 << 16  # rows of 36 bytes
+    language_limit: int = 1 << 18  # rows of 12 bytes
+
+
+DEFAULT_SETTINGS = ScorerSettings()
+_NOTHING_HEARD = np.zeros((0, 2), dtype=np.int32)
+_NO_GAINS = np.zeros(0)  # where the truth is known nobody asks for them
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """How probable the different tokens on offer in each slot are, and what was seen of them."""
+
+    probabilities: NDArray[np.float64]  # slots x offers, the best supported token first
+    best: NDArray[np.int32]  # the most probable token of each slot
+    ids: NDArray[np.int64]  # of the experts that were listened to
+    sheets: tuple[NDArray[Any], ...]  # the arrays of `Sheets`
+    lessons: int  # before this
+
+    @property
+    def offers(self) -> NDArray[np.int32]:
+        """The tokens, slots x offers; -1 behind them."""
+        return self.sheets[0]
+
+    def probability_of(self, tokens: NDArray[np.int32]) -> NDArray[np.float64]:
+        """The probability of one token in each slot; 0 if nobody offers it."""
+        return np.asarray(np.where(self.offers == tokens[:, None], self.probabilities, 0.0).sum(axis=1))
+
+
+class Scorer:
+    """An online log-linear model over the offers of a slot."""
+
+    def __init__(
+        self, experts: tuple[str, ...], unit: Unit, settings: ScorerSettings = DEFAULT_SETTINGS
+    ) -> None:
+        self.experts, self._everybody = experts, frozenset(experts)
+        self._rates = np.array(settings.rates)
+        columns = len(settings.rates)
+        self._features = BoundedTable(
+            settings.feature_limit, {"squares": (columns, np.float32), "weights": (columns, np.float32)}
+        )
+        self._shares = np.full(columns, 1 / columns)
+        self._language = LanguageModel(unit, settings.language_limit)
+        self._confidence = ConfidenceRecord(len(experts))
+        self._standing = Standing(len(experts))
+        self._agreed = np.array([1.0, 1.0])  # right and wrong tokens where all agreed, and one of each
+        self._lessons = 0  # since it was made or restored: what was read before one is stale after it
+        self._useful: NDArray[np.int64] | None = None  # who is listened to, until something is learned
+
+    def score(self, network: SlotNetwork, labels: Mapping[str, str]) -> Scored:
+        """How probable each offer of each slot is."""
+        spelling, ids = spelled(network.vocabulary), self._listened_to()
+        *sheets, probabilities, best = read_and_score(
+            (slot_tokens(network), network.confidences, ids),
+            (spelling.points, spelling.starts),
+            label_numbers(labels),
+            _heard(network),
+            self._confidence.view,
+            self._language.view,
+            CLASSES,
+            self._weights,
+            self._shares,
+        )
+        return Scored(probabilities, best, ids, tuple(sheets), self._lessons)
+
+    def learn_truth(
+        self,
+        network: SlotNetwork,
+        labels: Mapping[str, str],
+        target: AlignedTarget,
+        scored: Scored | None = None,
+    ) -> None:
+        """Take in the true token of every slot. `scored`, if still there, saves looking at the slots again."""
+        self._learn(network, labels, target.tokens, target.tokens, _NO_GAINS, target.tokens, scored)
+        self._language.read(spelled(target.vocabulary), target.tokens)
+
+    def learn_shown(
+        self,
+        network: SlotNetwork,
+        labels: Mapping[str, str],
+        shown: NDArray[np.int32],
+        gains: NDArray[np.float64],
+        scored: Scored | None = None,
+    ) -> None:
+        """Take in how probably each shown token was right: 0 or 1 where it was revealed, between if inferred."""
+        truth = np.full(network.slot_count, ABSENT, dtype=np.int32)
+        right = gains >= LIKELY
+        # A shown token that was surely right is the truth of its slot.
+        known = np.where(right, shown, truth)
+        self._learn(network, labels, truth, shown, gains, known, scored)
+        letters = spelled(network.vocabulary)
+        borders = np.flatnonzero(np.diff(right.astype(np.int8), prepend=0, append=0))
+        for first, last in zip(borders[::2], borders[1::2], strict=True):
+            self._language.read(letters, shown[first:last])
+
+    def explain(
+        self, network: SlotNetwork, labels: Mapping[str, str], slots: Iterable[int], most: int
+    ) -> tuple[ExplainedSlot, ...]:
+        """What speaks for each offer of these slots: so many reasons of an offer at most, the strongest."""
+        page = self._page(network, labels, letters_of(network.vocabulary))
+        language, weights, hashes = (
+            Language(*self._language.view),
+            Weights(*self._weights),
+            label_hashes(labels),
+        )
+        return explain_slots(page, language, weights, self._shares, network, hashes, slots, most)
+
+    def right_probabilities(self, scored: Scored, tokens: NDArray[np.int32]) -> NDArray[np.float64]:
+        """How probably one token of each slot is right; where all agree, as often as that was right before."""
+        agreed = float(self._agreed[0] / self._agreed.sum())
+        alone = (scored.offers[:, 1:] == ABSENT).all(axis=1)
+        return np.where(alone, agreed, scored.probability_of(tokens))
+
+    @property
+    def listened_to(self) -> frozenset[str]:
+        """The experts that are not left out."""
+        ids = self._listened_to()
+        return self._everybody if len(ids) == len(self.experts) else frozenset(self.experts[j] for j in ids)
+
+    @property
+    def state_bytes(self) -> int:
+        return self._features.state_bytes + self._language.table.state_bytes
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        return {
+            "shares": self._shares,
+            "agreed": self._agreed,
+            **self._features.arrays("features"),
+            **self._language.table.arrays("language"),
+            **self._confidence.arrays(),
+            **self._standing.arrays(),
+        }
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        check_arrays(arrays, {"shares": self._shares, "agreed": self._agreed})
+        self._shares, self._agreed = arrays["shares"].copy(), arrays["agreed"].copy()
+        self._features.restore("features", arrays)
+        self._language.table.restore("language", arrays)
+        self._confidence.restore(arrays)
+        self._standing.restore(arrays)
+        self._lessons += 1
+        self._useful = None
+
+    @property
+    def _weights(self) -> tuple[NDArray[Any], ...]:
+        """The fields of `Weights`, as a plain tuple."""
+        table = self._features
+        return table.keys, table.columns["weights"], table.columns["squares"], table.used, self._rates
+
+    def _listened_to(self) -> NDArray[np.int64]:
+        if self._useful is None:
+            self._useful = self._standing.listened_to(*self._confidence.record)
+        return self._useful
+
+    def _page(self, network: SlotNetwork, labels: Mapping[str, str], letters: Letters) -> Page:
+        ids = self._listened_to()
+        buckets = self._confidence.buckets(network)
+        trust, reference = self._confidence.survey(network, buckets, ids)
+        everybody = len(ids) == len(self.experts)
+        return Page(
+            slot_tokens(network) if everybody else np.ascontiguousarray(network.tokens[:, ids]),
+            ids,
+            buckets if everybody else np.ascontiguousarray(buckets[:, ids]),
+            trust,
+            letters.codes,
+            letters.starts,
+            letters.hashes,
+            reference,
+            label_numbers(labels),
+            *_heard(network),
+        )
+
+    def _learn(
+        self,
+        network: SlotNetwork,
+        labels: Mapping[str, str],
+        truth: NDArray[np.int32],
+        shown: NDArray[np.int32],
+        gains: NDArray[np.float64],
+        known: NDArray[np.int32],
+        scored: Scored | None,
+    ) -> None:
+        if scored is None or scored.lessons != self._lessons:
+            scored = self.score(network, labels)
+        self._lessons += 1
+        self._useful = None
+        self._features.make_room(FEATURES_OF_AN_OFFER * scored.offers.size)
+        take_in(
+            (slot_tokens(network), network.confidences, scored.ids),
+            scored.sheets,
+            self._weights,
+            self._shares,
+            (truth, shown, gains, known),
+            self._confidence.view,
+            self._confidence.ring,
+            self._standing.view,
+            self._agreed,
+        )
+
+
+def _heard(network: SlotNetwork) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+    """What lattices say of the slots, as a page has it; mostly nothing."""
+    said = network.alternatives
+    if not said.slots.size:
+        return np.zeros(network.slot_count + 1, dtype=np.int64), _NOTHING_HEARD, said.posteriors
+    starts = np.searchsorted(said.slots, np.arange(network.slot_count + 1))
+    return starts, np.column_stack([said.experts, said.tokens]), said.posteriors
+
+
+def label_hashes(labels: Mapping[str, str]) -> dict[int, str]:
+    """A number for each label, as it stands in the features."""
+    return {_hash(name, labels[name]): f"{name}={labels[name]}" for name in sorted(labels)}
+
+
+def label_numbers(labels: Mapping[str, str]) -> NDArray[np.uint64]:
+    """The same as the kernels take them."""
+    return np.array(list(label_hashes(labels)), dtype=np.uint64) if labels else _NO_LABELS
+
+
+@lru_cache(maxsize=1 << 12)
+def _hash(name: str, value: str) -> int:
+    # Below 2**62, so that adding to it stays a positive number.
+    data = f"{name}\0{value}".encode("utf-8", "surrogatepass")
+    return int.from_bytes(blake2b(data, digest_size=8).digest(), "little") >> 2

@@ -1,0 +1,46 @@
+"""Which experts are worth listening to: `Standing`.
+
+An expert that repeats another, says nothing, or is hardly ever right would only dilute what is learned of the
+others, so the scorer leaves it out, for as long as that is so. It takes a while to find out.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from galloon.learners.kernels.offer_model import worth_listening
+from galloon.learners.state import check_arrays
+
+TRIALS = 64  # slots where experts differ, before anybody is left out
+# Of its tokens there are right. Random words of the language are right about once in 32, wherever they fall best;
+# the worst engines that are of any use, once in 6.
+HARDLY_EVER = 1 / 16
+
+
+class Standing:
+    """Who says the same as whom."""
+
+    def __init__(self, expert_count: int) -> None:
+        self._apart = np.zeros((expert_count, expert_count), dtype=np.int64)
+        self._disputed = np.zeros(1, dtype=np.int64)
+
+    def listened_to(self, right: NDArray[np.float64], total: NDArray[np.float64]) -> NDArray[np.int64]:
+        """The experts to listen to, by their record where they differed (see `ConfidenceRecord`)."""
+        useful: NDArray[np.int64] = worth_listening(
+            self._apart, self._disputed, right, total, TRIALS, HARDLY_EVER
+        )
+        return useful
+
+    @property
+    def view(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Slots in which each pair differs, and those in which any do, as `take_in` counts them."""
+        return self._apart, self._disputed
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        return {"standing.apart": self._apart, "standing.disputed": self._disputed}
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        check_arrays(arrays, self.arrays())
+        self._apart, self._disputed = arrays["standing.apart"].copy(), arrays["standing.disputed"].copy()

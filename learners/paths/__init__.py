@@ -1,0 +1,1 @@
+"""The paper's path learners, the game they play, their tuning and their bounds."""

@@ -1,0 +1,267 @@
+"""What the learners on A' share: a law on its paths, drawing from it, state to bytes and back.
+
+A learner keeps `scores`, a sum of (estimated) gains for each transition of A'. A subclass says how scores
+become a law (`_law`), what to remember of a choice (`_numbers`) and what feedback adds (`_increment`).
+The law is computed when first asked for and kept until something is learned.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from galloon.learners import state
+from galloon.learners.automata.context import ContextAutomaton
+from galloon.learners.errors import BoundExceeded, DamagedState, InvalidInput
+from galloon.learners.kernels import windows
+from galloon.learners.paths.draws import uniforms
+from galloon.learners.paths.protocol import (
+    BanditFeedback,
+    Choice,
+    Choices,
+    Feedback,
+    FloatArray,
+    FullFeedback,
+    IntArray,
+    Memories,
+    Memory,
+    SemiBanditFeedback,
+    Setting,
+    Size,
+    check_memory,
+    foreign_memory,
+)
+from galloon.learners.paths.tuning import Rate
+
+STATE_VERSION = 1
+GAIN_SLACK = 1e-9  # a gain may pass its bound by this share of it: sums of many floats do
+
+
+@dataclass(frozen=True, slots=True)
+class Gains:
+    """What feedback adds to the scores: `values` on `edges`, or on all transitions where edges is None."""
+
+    values: FloatArray
+    edges: IntArray | None = None
+
+
+class PathLearner(ABC):
+    """An online learner of paths of A'."""
+
+    name: ClassVar[str]
+    setting: ClassVar[Setting]
+
+    def __init__(self, context: ContextAutomaton, edge_bound: float, rate: Rate, seed: int = 0) -> None:
+        self.context = context
+        self.edge_bound = edge_bound
+        self.path_bound = edge_bound * context.longest_path
+        self.rate = rate
+        self.seed = seed
+        self.rounds_learned = 0
+        self.scores = np.zeros(context.transition_count)
+
+    # The protocol.
+
+    def choose(self, round_number: int) -> Choice:
+        edges = self._draw(round_number)
+        return Choice(self.context.expert_path(edges), self._log_probability(edges), self._memory(edges))
+
+    def choose_many(self, first_round: int, count: int) -> Choices:
+        """As `choose` for so many rounds."""
+        return Choices.of([self.choose(number) for number in range(first_round, first_round + count)])
+
+    def choose_best(self) -> Choice:
+        edges = self._most_probable()
+        return Choice(self.context.expert_path(edges), self._log_probability(edges), self._memory(edges))
+
+    def learn(self, memory: Memory, feedback: Feedback) -> None:
+        self.learn_many([(memory, feedback)])
+
+    def learn_many(self, lessons: list[tuple[Memory, Feedback]]) -> None:
+        """As one `learn` after the other, but the law is brought up to date once, at the end."""
+        if not lessons:
+            return
+        for memory, _ in lessons:
+            edges = memory.edges
+            check_memory(memory, self.context.is_path(edges), self._number_count(edges.size))
+        self._take([self._increment(memory, self._checked(memory, feedback)) for memory, feedback in lessons])
+
+    def learn_full(self, memories: Memories, edge_gains: FloatArray, largest: float) -> list[float]:
+        """As `learn_many` with full feedback, a row of gains for each memory; checked all at once.
+
+        No gain is negative, and none greater than `largest`. Returns what each path gained.
+        """
+        edges, sums = memories.edges, np.empty(len(memories))
+        paths = windows.path_sums(edge_gains, edges, *self._ends, sums)
+        if not paths or memories.numbers.shape[1] != self._number_count(edges.shape[1]):
+            raise foreign_memory()
+        _check_range(0.0, largest, self.edge_bound, "transition")
+        for row in edge_gains:
+            self.scores += row
+        self.rounds_learned += len(memories)
+        self._scores_changed(None)
+        gained: list[float] = sums.tolist()
+        return gained
+
+    def log_probability(self, path: IntArray) -> float:
+        return self._log_probability(self.context.context_path(path))
+
+    @abstractmethod
+    def marginals(self) -> FloatArray: ...
+
+    def most_probable_path(self) -> IntArray:
+        return self.context.expert_path(self._most_probable())
+
+    def size(self) -> Size:
+        arrays = sum(array.nbytes for array in self._arrays().values())
+        return Size(self.context.state_count, self.context.transition_count, arrays)
+
+    def to_bytes(self) -> bytes:
+        meta = {"rounds_learned": self.rounds_learned, "signature": self._signature()}
+        return state.pack(self.name, STATE_VERSION, meta, self._arrays())
+
+    def restore(self, data: bytes) -> None:
+        found = state.unpack(data, self.name, STATE_VERSION)
+        rounds_learned = checked_rounds(found, self._signature())
+        state.check_like(found, self._arrays())
+        self.rounds_learned = rounds_learned
+        self._set_arrays(found.arrays)
+
+    def digest(self) -> str:
+        return state.digest(self.to_bytes())
+
+    # What a subclass says.
+
+    @abstractmethod
+    def _draw(self, round_number: int) -> IntArray:
+        """A path of A', drawn."""
+
+    @abstractmethod
+    def _log_probability(self, edges: IntArray) -> float: ...
+
+    @abstractmethod
+    def _most_probable(self) -> IntArray: ...
+
+    @abstractmethod
+    def _scores_changed(self, touched: list[IntArray] | None) -> None:
+        """Forget or bring up to date what was computed from the scores: those touched; None for all of them."""
+
+    def _numbers(self, edges: IntArray) -> FloatArray:
+        """What the estimator will divide by; nothing, unless feedback is partial."""
+        del edges
+        return np.empty(0)
+
+    def _number_count(self, path_length: int) -> int:
+        """How many numbers `_numbers` gives for a path of this length."""
+        del path_length
+        return 0
+
+    def _increment(self, memory: Memory, feedback: Feedback) -> Gains:
+        """What this feedback adds to the scores; here the full gains."""
+        del memory
+        assert isinstance(feedback, FullFeedback)
+        return Gains(feedback.edge_gains)
+
+    def _arrays(self) -> dict[str, NDArray[Any]]:
+        return {"scores": self.scores}
+
+    def _set_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        self.scores = arrays["scores"]
+        self._scores_changed(None)
+
+    def _signature(self) -> list[Any]:
+        """What must agree between the learner that wrote a state and the one that reads it."""
+        rate = self.rate
+        return [
+            self.context.transition_count,
+            self.context.state_count,
+            self.edge_bound,
+            [rate.complexity, rate.roughness, rate.horizon, rate.fixed, rate.doubling],
+            self.seed,
+        ]
+
+    # Shared details.
+
+    @property
+    def learning_rate(self) -> float:
+        return self.rate.at(self.rounds_learned)
+
+    @cached_property
+    def _ends(self) -> tuple[IntArray, IntArray, int]:
+        """Where each transition of A' starts and ends, and the final state."""
+        return (*self.context.source_targets(), self.context.state_count - 1)
+
+    def _take(self, gains: list[Gains]) -> None:
+        """All were good: now, and only now, the state changes."""
+        for gain in gains:
+            if gain.edges is None:
+                self.scores += gain.values
+            else:
+                self.scores[gain.edges] += gain.values
+        self.rounds_learned += len(gains)
+        touched = [gain.edges for gain in gains if gain.edges is not None]
+        self._scores_changed(touched if len(touched) == len(gains) else None)
+
+    def _memory(self, edges: IntArray) -> Memory:
+        return Memory(edges, self._numbers(edges))
+
+    def _uniforms(self, round_number: int) -> FloatArray:
+        return uniforms(self.seed, round_number, self.context.longest_path)
+
+    def _checked(self, memory: Memory, feedback: Feedback) -> Feedback:
+        """The feedback, of the right kind and shape, finite, and within its bound."""
+        match feedback, self.setting:
+            case FullFeedback(edge_gains), Setting.FULL:
+                _check_gains(edge_gains, self.context.transition_count, self.edge_bound, "transition")
+            case SemiBanditFeedback(path_gains), Setting.SEMI_BANDIT:
+                _check_gains(path_gains, memory.edges.size, self.edge_bound, "transition of the path")
+            case BanditFeedback(gain), Setting.BANDIT:
+                _check_gains(np.array([gain]), 1, self.path_bound, "path")
+            case _:
+                raise InvalidInput(
+                    f"{self.name} learns from {self.setting.value} feedback, not {type(feedback).__name__}"
+                )
+        return feedback
+
+
+def check_bound(bound: float, what: str) -> None:
+    """Refuse a bound on gains that no learning rate can be made of."""
+    if not 0 < bound < math.inf:
+        raise InvalidInput(f"the bound on a {what}'s gain must be positive and finite, got {bound}")
+
+
+def checked_rounds(found: state.State, signature: list[Any]) -> int:
+    """The rounds learned, from a state of a learner that was built with this signature."""
+    if found.meta.get("signature") != signature:
+        raise DamagedState(
+            f"this state belongs to a {found.kind} built otherwise: {found.meta.get('signature')}, "
+            f"here {signature}"
+        )
+    rounds = found.meta.get("rounds_learned")
+    if not isinstance(rounds, int) or rounds < 0:
+        raise DamagedState(f"this {found.kind} state has learned {rounds!r} rounds, which is no count")
+    return rounds
+
+
+def _check_gains(gains: FloatArray, count: int, bound: float, what: str) -> None:
+    if gains.shape != (count,):
+        raise InvalidInput(f"{gains.shape} gains for {count}: one is needed for each {what}")
+    if not count:
+        return
+    _check_range(float(gains.min()), float(gains.max()), bound, what)  # both are NaN where any gain is
+
+
+def _check_range(least: float, most: float, bound: float, what: str) -> None:
+    if least >= 0 and most <= bound * (1 + GAIN_SLACK):
+        return
+    if not (math.isfinite(least) and math.isfinite(most)):
+        raise InvalidInput(f"the gain of a {what} is not finite")
+    raise BoundExceeded(
+        f"the gain of a {what} is {most if least >= 0 else least:.6g}, outside of 0 to {bound:.6g}: "
+        "build the learner with a larger gain bound"
+    )

@@ -1,0 +1,34 @@
+"""Regret in logarithms: -log U of what was shown against -log U of the best path (appendix F of the paper).
+
+The paper claims R_L <= R_G / alpha, alpha the least gain; that needs every term of the sum to be at least 0
+(erratum 6). What does hold is R_L <= (sum of the positive parts of U* - U) / alpha, `positive_part_bound`.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from galloon.learners.paths.protocol import FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class LogRegret:
+    """The sum over rounds in which both gains are positive, and how many others there were (log 0)."""
+
+    value: float
+    rounds_left_out: int
+
+
+def log_regret(shown: FloatArray, best: FloatArray) -> LogRegret:
+    """The regret of `shown`, round by round gains, against those of the best path, in -log U."""
+    both = (shown > 0) & (best > 0)
+    return LogRegret(float((np.log(best[both]) - np.log(shown[both])).sum()), int((~both).sum()))
+
+
+def positive_part_bound(shown: FloatArray, best: FloatArray) -> float:
+    """An upper bound on `log_regret` of the same rounds."""
+    both = (shown > 0) & (best > 0)
+    if not both.any():
+        return 0.0
+    with np.errstate(over="ignore"):
+        return float(np.maximum(best[both] - shown[both], 0.0).sum() / shown[both].min())

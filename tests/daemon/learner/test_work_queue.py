@@ -1,0 +1,178 @@
+"""Lanes: one learner's work strictly in order, other learners' work never behind it."""
+
+import asyncio
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from galloon.daemon.learner.work_queue import SLICE_S, Lane
+
+LIGHT, HEAVY = ("light", 0), ("heavy", 0)
+
+
+@pytest.fixture
+def pool():
+    with ThreadPoolExecutor(4) as pool:
+        yield pool
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.lists(st.booleans(), min_size=1, max_size=20))
+def test_work_of_one_lane_keeps_its_order_and_never_overlaps(kinds):
+    """Whatever mixture of light and heavy work, from whichever thread it runs in."""
+
+    async def main() -> None:
+        with ThreadPoolExecutor(4) as pool:
+            lane, order, running = Lane(pool, 0.001), [], []
+            lane._seconds[LIGHT] = 0.0
+
+            def work(number: int, heavy: bool) -> int:
+                running.append(number)
+                assert len(running) == 1
+                if heavy:
+                    time.sleep(0.0012)
+                order.append(number)
+                running.pop()
+                return number
+
+            parts = [
+                lane.run(HEAVY if heavy else LIGHT, lambda n=number, h=heavy: work(n, h))
+                for number, heavy in enumerate(kinds)
+            ]
+            assert await asyncio.gather(*parts) == list(range(len(kinds)))
+            assert order == list(range(len(kinds)))
+
+    asyncio.run(main())
+
+
+async def test_light_work_runs_at_once_on_the_loop_once_it_is_known_to_be_light(pool):
+    """The first time is measured in a thread."""
+    lane = Lane(pool, 1.0)
+    assert await lane.run(LIGHT, threading.get_ident) != threading.get_ident()
+    assert await lane.run(LIGHT, threading.get_ident) == threading.get_ident()
+
+
+async def test_work_that_grows_heavy_leaves_the_loop(pool):
+    """Measured as it goes along."""
+    lane = Lane(pool, 0.0002)
+    await lane.run(LIGHT, lambda: None)
+    for _ in range(130):
+        await lane.run(LIGHT, lambda: sum(range(50_000)))
+    assert await lane.run(LIGHT, threading.get_ident) != threading.get_ident()
+
+
+async def test_errors_reach_whoever_asked(pool):
+    """And the lane goes on."""
+    lane = Lane(pool, 1.0)
+    for _ in range(2):  # once in a thread, once on the loop
+        with pytest.raises(ZeroDivisionError):
+            await lane.run(LIGHT, lambda: 1 // 0)
+    assert await lane.run(LIGHT, lambda: 5) == 5
+
+
+async def test_other_lanes_do_not_wait(pool):
+    """A lane that is stuck in heavy work does not hold up another one."""
+    stuck, free, gate = Lane(pool, 0.001), Lane(pool, 0.001), threading.Event()
+    waiting = asyncio.ensure_future(stuck.run(HEAVY, gate.wait))
+    assert await free.run(HEAVY, lambda: "done") == "done"
+    assert not waiting.done()
+    gate.set()
+    await waiting
+
+
+async def test_streams_of_one_learner_share_its_slice(pool, monkeypatch):
+    """However many hand over a piece in one turn of the loop, the others' turn comes when the slice is over."""
+    now, done = [100.0], list[int]()
+    monkeypatch.setattr("galloon.daemon.learner.work_queue.perf_counter", lambda: now[0])
+    lane, other = Lane(pool, 1.0), Lane(pool, 1.0)
+    lane._seconds[LIGHT] = other._seconds[LIGHT] = 0.0
+
+    def work(number: int) -> None:
+        done.append(number)
+        now[0] += 0.6 * SLICE_S
+
+    for number in range(4):
+        lane.enter(LIGHT, lambda n=number: work(n), lambda *_: None)
+    other.enter(LIGHT, lambda: done.append(-1), lambda *_: None)
+    await asyncio.sleep(0)
+    assert done == [0, 1, -1], "two fill the slice, then it is somebody else's turn"
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert done == [0, 1, -1, 2, 3]
+
+
+async def test_light_pieces_in_stages_go_through_them_together(pool):
+    """Stage by stage, up to the first piece of another sort; outcomes are told in order."""
+    lane, steps = Lane(pool, 1.0), list[str]()
+    lane._seconds[LIGHT] = 0.0
+
+    def work(name: str):
+        steps.append(f"{name} first")
+        yield
+        if name == "bad":
+            raise ValueError(name)
+        steps.append(f"{name} second")
+        return name
+
+    told = list[object]()
+    for name in ("a", "bad", "b"):
+        lane.enter_stages(LIGHT, lambda n=name: work(n), lambda result, error: told.append(result or error))
+    lane.enter(LIGHT, lambda: steps.append("plain"), lambda *_: None)
+    lane.enter_stages(LIGHT, lambda: work("c"), lambda *_: None)
+    await lane.rest()
+    assert steps == [
+        "a first",
+        "bad first",
+        "b first",
+        "a second",
+        "b second",
+        "plain",
+        "c first",
+        "c second",
+    ]
+    assert [str(each) for each in told] == ["a", "bad", "b"]
+
+
+async def test_pieces_in_stages_go_together_as_far_as_they_fit_into_a_slice(pool):
+    lane, steps = Lane(pool, 1.0), list[int]()
+    lane._seconds[LIGHT] = 0.4 * SLICE_S
+
+    def work(number: int):
+        steps.append(number)
+        yield
+        steps.append(number)
+
+    for number in range(3):
+        lane.enter_stages(LIGHT, lambda n=number: work(n), lambda *_: None)
+    await lane.rest()
+    assert steps == [0, 1, 0, 1, 2, 2]
+
+
+async def test_a_heavy_piece_in_stages_runs_alone_in_a_thread(pool):
+    lane, steps = Lane(pool, 0.0), list[int]()
+
+    def work(number: int):
+        steps.append(number)
+        yield
+        steps.append(number)
+        return threading.get_ident()
+
+    threads = list[int]()
+    for number in range(2):
+        lane.enter_stages(HEAVY, lambda n=number: work(n), lambda ident, _: threads.append(ident))
+    await lane.rest()
+    assert steps == [0, 0, 1, 1]
+    assert threading.get_ident() not in threads
+
+
+async def test_rest_waits_for_all_that_was_queued(pool):
+    lane, done = Lane(pool, 1.0), list[int]()
+    await lane.rest()  # nothing to wait for
+    for number in range(3):
+        lane.enter(HEAVY, lambda n=number: done.append(n), lambda *_: None)
+    await lane.rest()
+    assert done == [0, 1, 2]
