@@ -14,7 +14,7 @@ from galloon.daemon.config import load
 from galloon.daemon.config_options import config_options
 from galloon.daemon.errors import ConfigError, DaemonError
 from galloon.daemon.operate import logs
-from galloon.daemon.operate.memory import settle_allocator, start_without_caches
+from galloon.daemon.operate.memory import settle_allocator
 from galloon.daemon.rpc.auth import new_token
 from galloon.daemon.rpc.event_loop import EventLoop
 
@@ -43,7 +43,6 @@ def serve(
     if new_token is not None:
         _print_token(new_token, prefix)
         return
-    start_without_caches()  # before the configuration is read: a pipe can be read only once
     try:
         config = load(path, os.environ, flags)
         logs.configure(config.log)

@@ -28,8 +28,7 @@ from galloon.daemon.futures import settle
 from galloon.daemon.learner.books import Scoreboard
 from galloon.daemon.learner.events import Chose, Event, Expired, Taught
 from galloon.daemon.learner.recent import Recent
-from galloon.daemon.learner.rounds import Pending, Rounds, loose
-from galloon.daemon.learner.stages import Stages, alone
+from galloon.daemon.learner.rounds import Pending, Rounds
 from galloon.daemon.learner.work_queue import Lane
 from galloon.daemon.limits import Limits
 from galloon.daemon.store.protocol import VOID, Entry, Store
@@ -43,10 +42,8 @@ from galloon.v1 import utterance_pb2
 
 SNAPSHOT_KIND = "learner"
 SNAPSHOT_VERSION = 1
-# Of utterances in the lane, however many streams they came from. Beyond the first, they wait as bytes: a parsed
-# message takes twelve times as much, and what a flood leaves free lies scattered over all pages that it filled.
-# Beyond the second, streams read no more for a moment.
-PARSED_BYTES = 262_144
+# Of utterances in the work queue, however many streams they came from: beyond this, streams read no more for a
+# moment. As parsed messages they take twelve times as much.
 WAITING_BYTES = 524_288
 
 
@@ -90,37 +87,31 @@ class LearnerHost:
         self.broken: Exception | None = None
         self._closed = False
         self._replies: dict[str, list[Reply]] = {}  # by utterance: who waits for feedback to be learned
-        self._beginning: set[str] = set()  # utterances between two stages
         self._waiting_bytes = 0  # of utterances in the lane
 
     def attach(self, key: int, lane: Lane, store: Store) -> None:
         """Go live: from here on events are journaled under this key."""
         self.key, self.lane, self._store = key, lane, store
         self.rounds_recovered = self.rounds.started  # what a client saw beyond this was lost
-        self._next_round = self.rounds.started
 
     # Requests; called on the event loop.
 
     def choose(self, message: utterance_pb2.Utterance, size: int, alternatives: bool, reply: Reply) -> None:
         """Answer an utterance that came as so many bytes."""
-        kind = ("choose", size.bit_length())
-        work = partial(self._choose, message, alternatives)
-        if self._waiting_bytes > PARSED_BYTES:
-            work = partial(self._choose_packed, message.SerializeToString(), alternatives)
         self._waiting_bytes += size
 
         def done(answer: bytes | None, error: Exception | None) -> None:
             self._waiting_bytes -= size
             reply(answer, error)
 
-        self.lane.enter_stages(kind, work, done)
+        self.lane.enter(("choose", size.bit_length()), partial(self._choose, message, alternatives), done)
 
     def teach(self, message: wire.Feedback, reply: Reply) -> None:
         def done(answer: bytes | None, error: Exception | None) -> None:
             if answer is not None or error is not None:
                 reply(answer, error)
 
-        self.lane.enter_stages(("teach", 0), partial(self._teach, message, reply), done)
+        self.lane.enter(("teach", 0), partial(self._teach, message, reply), done)
 
     async def statuses(self, utterance_ids: list[str]) -> list[wire.RoundState.ValueType]:
         """What became of these utterances."""
@@ -157,10 +148,6 @@ class LearnerHost:
         """Expire rounds that waited too long."""
         await self.lane.run(("expire", 0), self._expire_overdue)
 
-    async def gather(self) -> None:
-        """Bring together in memory what is remembered of rounds."""
-        await self.lane.run(("gather", 0), self.rounds.gather)
-
     async def close(self) -> None:
         """Refuse everything from now on."""
 
@@ -180,32 +167,19 @@ class LearnerHost:
 
     # The life of a round, in the lane.
 
-    def _choose_packed(self, data: bytes, alternatives: bool) -> Stages[bytes]:
-        return (yield from self._choose(utterance_pb2.Utterance.FromString(data), alternatives))
-
-    def _choose(self, message: utterance_pb2.Utterance, alternatives: bool) -> Stages[bytes]:
-        """In three stages: look at the utterance, choose, begin the round."""
+    def _choose(self, message: utterance_pb2.Utterance, alternatives: bool) -> bytes:
         self._check_usable()
-        while message.id in self._beginning:
-            yield  # the same id came twice in a row
         mark = fingerprint(message)
         known = self.rounds.answer_to(message.id, mark)
         if known is not None:
             return answers.repeated(known)
         observation = observation_from_wire(message, self.spec.experts, self._limits)
         self._check_room()
-        self._beginning.add(message.id)
-        try:
-            yield
-            number = self._next_round
-            decision = self._combiner.choose(observation, number)
-            self._next_round += 1
-            yield
-            answer = answers.choice(decision, message.id, number, self.rounds.lessons, alternatives)
-            event = Chose(number, message.id, mark, decision.memory, answer)
-            self.rounds.chosen(event, self._clock())
-        finally:
-            self._beginning.discard(message.id)
+        number = self.rounds.started
+        decision = self._combiner.choose(observation, number)
+        answer = answers.choice(decision, message.id, number, self.rounds.lessons, alternatives)
+        event = Chose(number, message.id, mark, decision.memory, answer)
+        self.rounds.chosen(event, self._clock())
         self._append(event)
         self.scoreboard.watch(message.id, observation, decision)
         self.recent.chose(message.id, decision)
@@ -213,11 +187,9 @@ class LearnerHost:
             self._expire_overdue()
         return answer
 
-    def _teach(self, message: wire.Feedback, reply: Reply) -> Stages[bytes | None]:
+    def _teach(self, message: wire.Feedback, reply: Reply) -> bytes | None:
         """The answer, where it is known already; else None, and `reply` hears of it when it is learned."""
         self._check_usable()
-        while message.id in self._beginning:
-            yield  # its utterance came just before it
         data = canonical(message)
         mark = fingerprint_of(data)
         found = self.rounds.question(message.id, mark)
@@ -237,7 +209,7 @@ class LearnerHost:
     def _written(self, event: Taught | Expired, error: StoreError | None) -> None:
         """On the event loop: an event is durable, or was given up; the next step is queued in the lane."""
         if isinstance(event, Taught) and error is None:
-            self.lane.enter_stages(("learn", 0), partial(self._live, event), partial(self._applied, event))
+            self.lane.enter(("learn", 0), partial(self._live, event), partial(self._applied, event))
         elif error is None:
             self.lane.enter(("expire", 0), partial(self.apply, event), partial(self._applied, event))
         else:
@@ -245,9 +217,9 @@ class LearnerHost:
                 ("undo", 0), partial(self._undo, event), lambda *_: self._applied(event, None, error)
             )
 
-    def _live(self, event: Taught) -> Stages[bytes]:
+    def _live(self, event: Taught) -> bytes:
         reach("lesson.before_apply")
-        answer = yield from self._learn(event)
+        answer = self._learn(event)
         reach("lesson.after_apply")
         return answer
 
@@ -296,27 +268,24 @@ class LearnerHost:
             case Expired():
                 self.rounds.expired(event)
             case Taught():
-                return alone(self._learn(event))
+                return self._learn(event)
         return None
 
-    def _learn(self, event: Taught) -> Stages[bytes]:
-        """In three stages: read the feedback, learn, settle the round."""
+    def _learn(self, event: Taught) -> bytes:
         round_ = self.rounds.pending.get(event.id)
         if round_ is None:
             raise StoreDamaged(
                 f"the journal of {self.name!r} teaches round {event.id!r}, which is not pending"
             )
         feedback = feedback_from_wire(wire.Feedback.FromString(event.feedback))
-        yield
         try:
-            lesson = self._combiner.learn(loose(round_.memory), feedback)
+            lesson = self._combiner.learn(round_.memory, feedback)
         except LearnerError:
             round_.feedback = None
             raise
         except Exception as error:
             self.broken = error
             raise
-        yield
         self.scoreboard.score(event.id, feedback)
         self.recent.learned(event.id, feedback, lesson)
         return self.rounds.learned(event, lesson.gain, partial(_lesson_answer, lesson))

@@ -6,32 +6,24 @@ r"""The life of one round: begun by an utterance, pending, then learned or expir
 `Rounds` are the rounds of one learner. `answer_to` and `question` say what to do with an utterance or a
 feedback: new, a repetition (the same answer again), or refused. `chosen`, `learned` and `expired` apply
 events, the same way live and on replay. `capture` and `restore` are inverse to the bit. No clock decides
-anything in here: `born` only tells the host which rounds to expire, by an event. `gather` moves memory about
-and changes nothing.
+anything in here: `born` only tells the host which rounds to expire, by an event.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from galloon.daemon.errors import ExpiredRound, OtherContent, OtherFeedback, UnknownRound
 from galloon.daemon.learner.events import Chose, Expired, Taught
-from galloon.daemon.operate.memory import MAPPED_BYTES
 from galloon.learners.errors import DamagedState
 from galloon.v1 import combine_pb2 as wire
 
 PENDING_BLOBS = ("fingerprint", "memory", "answer")  # in the order of the fields
 MOST_ROUNDS = 2**53
 SETTLED_BLOBS = ("fingerprint", "answer", "feedback", "lesson")
-GATHERED_BYTES = MAPPED_BYTES  # at least, so that they lie apart
-LOOSE_BYTES = GATHERED_BYTES // 8  # since the last time, for which it is worth it
-SMALL_BYTES = 1024  # at most; not gathered, because a piece of a block costs 150 bytes more than bytes do
-
-Blob = bytes | memoryview  # by itself, or a piece of the block where `gather` put it
-Cut = TypeVar("Cut", bytes, memoryview)
 
 
 @dataclass(slots=True)
@@ -41,8 +33,8 @@ class Pending:
     round_number: int
     id: str
     fingerprint: bytes
-    memory: Blob
-    answer: Blob
+    memory: bytes
+    answer: bytes
     # ----
     born: float = 0.0
     feedback: bytes | None = None  # fingerprint of a feedback that is being written
@@ -56,7 +48,7 @@ class Settled:
     round_number: int
     id: str
     fingerprint: bytes
-    answer: Blob
+    answer: bytes
     feedback: bytes
     lesson: bytes
 
@@ -72,7 +64,6 @@ class Rounds:
     total_gain: float = 0.0
     pending: dict[str, Pending] = field(default_factory=dict)  # oldest first
     settled: dict[str, Settled] = field(default_factory=dict)  # first settled first
-    _loose_bytes: int = 0
 
     # What to do with a request.
 
@@ -86,7 +77,7 @@ class Rounds:
                 f"utterance {utterance_id!r} was sent before with other content: give each an id of its own",
                 "utterance.id",
             )
-        return loose(known.answer)
+        return known.answer
 
     def question(self, utterance_id: str, fingerprint: bytes) -> Pending | bytes:
         """The pending round that this feedback is for, or the answer that it got before."""
@@ -124,16 +115,16 @@ class Rounds:
         """The answer to an utterance, and the memory of its round while it is pending."""
         round_ = self.pending.get(utterance_id)
         if round_ is not None:
-            return loose(round_.answer), loose(round_.memory)
+            return round_.answer, round_.memory
         known = self.settled.get(utterance_id)
         if known is None:
             raise UnknownRound(f"no round is known for utterance {utterance_id!r}", "id")
-        return loose(known.answer), None
+        return known.answer, None
 
     def answers(self) -> Iterator[bytes]:
         """Everything that a retry may get."""
-        yield from (loose(round_.answer) for round_ in self.pending.values())
-        yield from (loose(round_.answer) for round_ in self.settled.values())
+        yield from (round_.answer for round_ in self.pending.values())
+        yield from (round_.answer for round_ in self.settled.values())
         yield from (round_.lesson for round_ in self.settled.values() if round_.lesson)
 
     def overdue(self, most: int, born_before: float) -> tuple[str, ...]:
@@ -152,7 +143,6 @@ class Rounds:
 
     def chosen(self, event: Chose, born: float = 0.0) -> None:
         self.started = event.round_number + 1
-        self._loose_bytes += len(event.memory) + len(event.answer)
         self.pending[event.id] = Pending(
             event.round_number, event.id, event.fingerprint, event.memory, event.answer, born
         )
@@ -177,33 +167,6 @@ class Rounds:
         )
         while len(self.settled) > self.remembered:
             del self.settled[next(iter(self.settled))]
-
-    # Memory.
-
-    @property
-    def are_scattered(self) -> bool:
-        """Whether it is worth looking at them again."""
-        return self._loose_bytes >= LOOSE_BYTES
-
-    def gather(self) -> None:
-        """Copy large answers and memories into one block, where they are many.
-
-        What a flood of long utterances leaves lies scattered over all the pages that it filled, and keeps them.
-        A memory is from then on read from its bytes when feedback comes, as after a restart: what the combiner
-        hung on it, for feedback that comes at once, holds pages as well.
-        """
-        self._loose_bytes = 0
-        for round_ in self.pending.values():
-            if type(round_.memory) not in (bytes, memoryview):
-                round_.memory = bytes(round_.memory)
-        places = [(round_, "answer") for round_ in (*self.pending.values(), *self.settled.values())]
-        places += [(round_, "memory") for round_ in self.pending.values()]
-        large = [place for place in places if len(getattr(*place)) > SMALL_BYTES]
-        blobs = [getattr(*place) for place in large]
-        if sum(map(len, blobs)) >= GATHERED_BYTES:
-            block = memoryview(b"".join(blobs))
-            for place, piece in zip(large, _cut(block, map(len, blobs)), strict=True):
-                setattr(*place, piece)
 
     # Snapshots.
 
@@ -241,14 +204,6 @@ class Rounds:
         settled = [_from_arrays(f"settled_{name}", arrays) for name in SETTLED_BLOBS]
         rows = zip(arrays["settled_rounds"].tolist(), meta["settled"], *settled, strict=True)
         self.settled = {row[1]: Settled(*row) for row in rows}
-        self._loose_bytes = sum(
-            len(arrays[name]) for name in ("pending_memory", "pending_answer", "settled_answer")
-        )
-
-
-def loose(blob: Blob) -> bytes:
-    """For those who want bytes."""
-    return blob if isinstance(blob, bytes) else bytes(blob)
 
 
 def _check_counts(meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -266,7 +221,7 @@ def _check_counts(meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -
         raise DamagedState("the rounds of this learner's state contradict each other")
 
 
-def _to_arrays(name: str, blobs: list[Blob]) -> dict[str, NDArray[Any]]:
+def _to_arrays(name: str, blobs: list[bytes]) -> dict[str, NDArray[Any]]:
     """Many blobs as one array of bytes and one of lengths."""
     return {
         name: np.frombuffer(b"".join(blobs), dtype=np.uint8),
@@ -275,13 +230,8 @@ def _to_arrays(name: str, blobs: list[Blob]) -> dict[str, NDArray[Any]]:
 
 
 def _from_arrays(name: str, arrays: Mapping[str, NDArray[Any]]) -> Iterator[bytes]:
-    return _cut(arrays[name].tobytes(), arrays[f"{name}_bytes"].tolist())
-
-
-def _cut(data: Cut, sizes: Iterable[int]) -> Iterator[Cut]:
-    """What was joined, piece by piece."""
-    at = 0
-    for size in sizes:
+    data, at = arrays[name].tobytes(), 0
+    for size in arrays[f"{name}_bytes"].tolist():
         yield data[at : at + size]
         at += size
 

@@ -43,7 +43,8 @@ class Housekeeping:
                 await asyncio.sleep(0)  # a thousand of them would hold up the streams
             await asyncio.to_thread(self._count_errors, hosts)
             if tick % GIVE_BACK_TICKS == 0:
-                await self._give_back(hosts)
+                gc.collect()  # gRPC leaves a cycle with every call, and the collector's own turn comes late
+                await asyncio.to_thread(give_back)
 
     async def snapshot_all(self) -> None:
         """Snapshots of everything that changed, so that the next start has nothing to replay."""
@@ -61,14 +62,6 @@ class Housekeeping:
                 await self._snapshot(host)
         except DaemonError as error:
             log.warning("housekeeping failed", learner=host.name, error=str(error))
-
-    async def _give_back(self, hosts: list[LearnerHost]) -> None:
-        """Free what can be freed, so that it leaves whole pages."""
-        for host in hosts:
-            if host.rounds.are_scattered:
-                await host.gather()
-        gc.collect()  # gRPC leaves a cycle with every call, and the collector's own turn comes late
-        await asyncio.to_thread(give_back)
 
     def _count_errors(self, hosts: list[LearnerHost]) -> None:
         """Share what may be counted among the learners that have something to count."""

@@ -65,9 +65,9 @@ PLANTS = (
     Plant(
         "double apply",
         "daemon/learner/learner.py",
-        "            lesson = self._combiner.learn(loose(round_.memory), feedback)\n",
-        "            self._combiner.learn(loose(round_.memory), feedback)\n"
-        "            lesson = self._combiner.learn(loose(round_.memory), feedback)\n",
+        "            lesson = self._combiner.learn(round_.memory, feedback)\n",
+        "            self._combiner.learn(round_.memory, feedback)\n"
+        "            lesson = self._combiner.learn(round_.memory, feedback)\n",
         ("tests/daemon/learner/test_recovery.py::test_the_state_is_that_of_the_library",),
     ),
     Plant(

@@ -11,7 +11,7 @@ from typing import Any
 from galloon.daemon.http.page.numbers import number
 from galloon.daemon.learner.learner import LearnerHost
 from galloon.daemon.learner.recent import KEPT_WHILE_WATCHED, Shown
-from galloon.daemon.learner.rounds import Pending, Settled, loose
+from galloon.daemon.learner.rounds import Pending, Settled
 from galloon.learners.alignment import slot_text
 from galloon.learners.combiners.contract import Alternative, ChosenToken, Feedback, TrueText, TrueTokens
 from galloon.v1 import combine_pb2 as wire
@@ -68,7 +68,7 @@ def slots_to_json(tokens: Iterable[ChosenToken]) -> list[dict[str, Any]]:
 
 
 def _round_to_json(host: LearnerHost, round_: Pending | Settled, shown: Shown | None) -> dict[str, Any]:
-    choice = wire.CombineResponse.FromString(loose(round_.answer)).choice
+    choice = wire.CombineResponse.FromString(round_.answer).choice
     tokens = tokens_of(choice) if shown is None else shown.tokens
     state, learned = "pending", wire.Learned()
     if isinstance(round_, Settled):

@@ -282,25 +282,3 @@ async def test_flow_control_holds_a_hasty_client_back(tmp_path):
         answers = [await stream.read() for _ in range(40)]
         await sending
         assert {answer.choice.id for answer in answers} == {f"u{number}" for number in range(40)}
-
-
-async def test_rounds_whose_memories_were_gathered_learn_the_same(tmp_path, monkeypatch):
-    """To the bit, in a block or each by itself; and a retry gets the same answer."""
-    digests = []
-    for gathered in (None, bytes, memoryview):
-        monkeypatch.setattr(
-            "galloon.daemon.learner.rounds.GATHERED_BYTES", 1 if gathered is memoryview else 1 << 20
-        )
-        monkeypatch.setattr("galloon.daemon.learner.rounds.SMALL_BYTES", 0)
-        async with serving(tmp_path / str(gathered)) as daemon:
-            stream, host = await daemon.open(), daemon.app.registry.find("test")
-            chosen = [await stream.choice(utterance(number)) for number in range(4)]
-            if gathered is not None:
-                await host.gather()
-                assert {type(round_.memory) for round_ in host.rounds.pending.values()} == {gathered}
-            for number in range(4):
-                again = await stream.choice(utterance(number))
-                assert again.tokens == chosen[number].tokens
-                await stream.learned(feedback(number))
-            digests.append(await host.digests())
-    assert digests[0] == digests[1] == digests[2]

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from galloon.daemon.errors import ExpiredRound, OtherContent, OtherFeedback, StoreDamaged, UnknownRound
 from galloon.daemon.learner.events import Chose, Expired, Taught, from_entry
-from galloon.daemon.learner.rounds import GATHERED_BYTES, LOOSE_BYTES, SMALL_BYTES, Rounds
+from galloon.daemon.learner.rounds import Rounds
 from galloon.daemon.store.protocol import VOID, StoredEntry
 from galloon.learners import state
 
@@ -57,38 +57,6 @@ def test_any_history_survives_a_snapshot_anywhere_in_it(history, remembered, cut
             elif action == "expire" and name in rounds.pending:
                 rounds.expired(Expired((name,)))
     assert packed(straight) == packed(interrupted)
-
-
-def test_what_is_much_is_gathered_in_one_block():
-    """It stays what it was; what comes later lies by itself until the next time."""
-    rounds, twin, size = Rounds(8), Rounds(8), GATHERED_BYTES // 4
-    for number in range(9):
-        for each in (rounds, twin):
-            begun(each, f"u{number}", bytes([number]) * size, bytes([99 - number]) * size)
-            if number % 2:
-                taught(each, f"u{number}")
-        assert rounds.are_scattered
-        rounds.gather()
-        assert not rounds.are_scattered
-        assert rounds.remembered_of("u0") == twin.remembered_of("u0")
-        assert packed(rounds) == packed(twin)
-    pending, settled = rounds.pending.values(), rounds.settled.values()
-    pieces = [round_.answer for round_ in (*pending, *settled)] + [round_.memory for round_ in pending]
-    assert len({id(piece.obj) for piece in pieces}) == 1
-    assert all(isinstance(answer, bytes) for answer in rounds.answers())
-
-
-@pytest.mark.parametrize(
-    ("count", "size"), [(1, LOOSE_BYTES), (2 * GATHERED_BYTES // SMALL_BYTES, SMALL_BYTES)]
-)
-def test_a_little_stays_where_it_is(count, size):
-    """A block that is not mapped apart would be one more piece between others; small pieces would cost more."""
-    rounds = Rounds(8)
-    for number in range(count):
-        begun(rounds, f"u{number}", answer=bytes(size))
-    assert rounds.are_scattered
-    rounds.gather()
-    assert all(isinstance(round_.answer, bytes) for round_ in rounds.pending.values())
 
 
 @settings(deadline=None, max_examples=50)

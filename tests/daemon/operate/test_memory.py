@@ -2,10 +2,6 @@
 
 import subprocess
 import sys
-from pathlib import Path
-
-from galloon.daemon.operate.memory import without_caches
-from tests.daemon_process import running_daemon
 
 PROGRAM = """
 import ctypes, os
@@ -54,27 +50,3 @@ if os.confstr("CS_GNU_LIBC_VERSION"):
 
 def test_free_pages_are_given_back():
     subprocess.run([sys.executable, "-c", SCATTERED], check=True, timeout=60)
-
-
-def test_the_operators_word_on_caches_stays():
-    """What else was tuned stays too; what is settled is left alone, or the daemon would start for ever."""
-    assert without_caches({"A": "b"}) == {"A": "b", "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"}
-    other = {"GLIBC_TUNABLES": "glibc.malloc.perturb=1"}
-    assert without_caches(other) == {"GLIBC_TUNABLES": "glibc.malloc.perturb=1:glibc.malloc.tcache_count=0"}
-    assert without_caches({"GLIBC_TUNABLES": "glibc.malloc.tcache_count=7"}) is None
-
-
-def test_a_daemon_runs_without_caches_in_the_process_that_was_started(tmp_path):
-    with running_daemon(tmp_path) as daemon:
-        environment = Path(f"/proc/{daemon.pid}/environ").read_bytes().split(b"\0")
-        assert b"GLIBC_TUNABLES=glibc.malloc.tcache_count=0" in environment
-
-
-def test_a_configuration_that_can_be_read_once_is_read_once(tmp_path):
-    """As from a shell's `<(...)`: what it says is still known to the command that goes on."""
-    command = [sys.executable, "-m", "galloon", "serve", "--config", "/dev/stdin"]
-    command += ["--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--data-dir", str(tmp_path / "data")]
-    tokens = '[auth]\ntokens = "/none"\n'  # well written, and found out only later
-    done = subprocess.run(command, input=tokens, capture_output=True, text=True, timeout=30, check=False)
-    assert done.returncode == 2
-    assert "/none: cannot be read as a file of tokens" in done.stderr

@@ -1,4 +1,4 @@
-"""Requests that come in one turn of the event loop go through the host's stages together; nobody can tell."""
+"""Requests that come in one turn of the event loop are answered as if they had come one by one."""
 
 import asyncio
 
@@ -11,7 +11,7 @@ from tests.daemon.serving import as_request, feedback, serving, utterance
 
 
 class Crowd:
-    """Hands requests to a learner's host, all in one turn of the loop."""
+    """Hands requests to a learner, all in one turn of the loop."""
 
     def __init__(self, host):
         self._host = host
@@ -52,7 +52,7 @@ async def test_rounds_are_numbered_in_the_order_of_arrival(crowd):
 
 
 async def test_what_waits_in_the_lane_is_weighed_whatever_stream_it_came_from(crowd):
-    """Streams that share a learner share what may wait for it; parsed or not, all are answered."""
+    """Streams that share a learner share what may wait for it; all are answered."""
     host, long = crowd._host, 100
     requests = [
         utterance(number, long) for number in range(2 * WAITING_BYTES // utterance(0, long).ByteSize())
