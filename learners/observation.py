@@ -22,6 +22,8 @@ class Word:
     confidence: float | None = None
     start: float | None = None  # seconds for speech, pixels for images
     end: float | None = None
+    top: float | None = None  # pixels, for images alone
+    bottom: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,12 @@ at the end of a line (`HYP`) belongs to the word before it.
 import re
 from dataclasses import replace
 
-from galloon.clients.formats.result import Lines, ReadResult
+from galloon.clients.formats.result import Lines, Place, ReadResult
 from galloon.clients.formats.safe_xml import walk_xml
 from galloon.clients.formats.sample import Sample
 from galloon.clients.formats.source import Source
-from galloon.clients.formats.words import finite, spoken_words
+from galloon.clients.formats.words import FARTHEST, finite, spoken_words
+from galloon.learners.documents.document import Box
 from galloon.learners.observation import ExpertOutput, Word
 
 NAME = "alto"
@@ -34,16 +35,25 @@ class _Page:
         self._source = source
         self._line_id: str | None = None
         self._words: list[Word] = []
+        self._box: Box | None = None
+        self._region = self._image = ""
 
     def start(self, name: str, attributes: dict[str, str], line: int) -> None:
         source = self._source
         if name == "TextLine":
             self._line_id = attributes.get("ID") or f"line_{len(self.lines) + 1}"
             self._words = []
+            self._box = self._box_of(attributes, line)
+        elif name == "Page":
+            width, height = (_optional(source, attributes, key, line) for key in ("WIDTH", "HEIGHT"))
+            self.lines.new_page(self._image, width, height)
+        elif name == "TextBlock":
+            self._region = attributes.get("ID", "")
         elif name == "String":
             if self._line_id is None:
                 source.note("String outside any TextLine left out", line)
                 return
+            box = self._box_of(attributes, line)
             left, width = (_optional(source, attributes, key, line) for key in ("HPOS", "WIDTH"))
             self._words += spoken_words(
                 attributes.get("CONTENT", ""),
@@ -51,6 +61,8 @@ class _Page:
                 confidence=_optional(source, attributes, "WC", line),
                 start=left,
                 end=None if left is None or width is None else left + width,
+                top=box.top if box else None,
+                bottom=box.bottom if box else None,
                 line=line,
             )
         elif name == "HYP" and self._words:
@@ -64,13 +76,25 @@ class _Page:
     def end(self, name: str, text: str, line: int) -> None:
         if name == "MeasurementUnit" and text.strip() not in {"pixel", ""}:
             self._source.note(f"positions are in {text.strip()[:20]}, not pixels", line)
+        if name == "fileName":
+            self._image = text.strip()
         if name != "TextLine" or self._line_id is None:
             return
         if self._words:
-            self.lines.add(self._line_id, ExpertOutput(self._source.stem, tuple(self._words)), line)
+            place = Place(self._box, region=self._region)
+            self.lines.add(self._line_id, ExpertOutput(self._source.stem, tuple(self._words)), line, place)
         else:
             self._source.note("line without text left out", line)
         self._line_id, self._words = None, []
+
+    def _box_of(self, attributes: dict[str, str], line: int) -> Box | None:
+        edges = [
+            _optional(self._source, attributes, key, line) for key in ("HPOS", "VPOS", "WIDTH", "HEIGHT")
+        ]
+        left, top, width, height = edges
+        if left is None or top is None or width is None or height is None:
+            return None
+        return Box(left, top, left + width, top + height) if max(map(abs, (left, top))) < FARTHEST else None
 
 
 def _optional(source: Source, attributes: dict[str, str], key: str, line: int) -> float | None:

@@ -30,7 +30,7 @@ def read_aws_transcribe(source: Source) -> ReadResult:
     results = document["results"]
     if not results:
         raise document.wrong('an object with "results"')
-    lines = Lines(source)
+    lines = Lines(source, timed=True)
     if "speaker_labels" in results:
         source.note("speaker labels not used")
     if list(results["segments"].items()):

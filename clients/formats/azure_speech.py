@@ -28,7 +28,7 @@ def sniff_azure_speech(sample: Sample) -> bool:
 
 def read_azure_speech(source: Source) -> ReadResult:
     """Each phrase under its place in the file, with its alternatives as n-best list."""
-    lines = Lines(source)
+    lines = Lines(source, timed=True)
     place = 0
     for document in load_json_sequence(source):
         for phrase in _phrases(document):

@@ -9,7 +9,7 @@ first branch is taken. A file and channel make one line of text.
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
-from galloon.clients.formats.result import Lines, ReadResult
+from galloon.clients.formats.result import Lines, Place, ReadResult
 from galloon.clients.formats.sample import Sample
 from galloon.clients.formats.source import Source
 from galloon.clients.formats.words import SILENT, finite, spoken_words
@@ -55,7 +55,7 @@ def read_ctm(source: Source) -> ReadResult:
         words += spoken_words(
             cells[4], source, confidence=confidence, start=start, end=start + length, line=at
         )
-    lines = Lines(source)
+    lines = Lines(source, timed=True)
     channels: dict[str, int] = {}
     for file, _ in grouped:
         channels[file] = channels.get(file, 0) + 1
@@ -64,7 +64,8 @@ def read_ctm(source: Source) -> ReadResult:
             source.note("words out of order were sorted by time")
             words.sort(key=lambda word: word.start or 0.0)
         name = file if channels[file] == 1 else f"{file}-{channel}"
-        lines.add(name, ExpertOutput(source.stem, tuple(words)))
+        many = len(channels) > 1 or channels[file] > 1
+        lines.add(name, ExpertOutput(source.stem, tuple(words)), place=Place(channel=channel if many else ""))
     return lines.result(NAME)
 
 

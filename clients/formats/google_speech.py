@@ -31,7 +31,7 @@ def read_google_speech(source: Source) -> ReadResult:
         document = document["response"]  # a long-running operation that is done
     if "results" not in document:
         raise document.wrong('an object with "results"')
-    lines = Lines(source)
+    lines = Lines(source, timed=True)
     for place, result in enumerate(document["results"].items()):
         alternatives = list(result["alternatives"].items())
         if not alternatives or not (alternatives[0]["transcript"].text() or "").strip():

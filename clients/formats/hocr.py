@@ -1,16 +1,19 @@
 """hOCR, the HTML of OCR engines (Tesseract, OCRopus, kraken): `read_hocr`.
 
 Lines are elements of class `ocr_line` (or `ocr_header`, `ocr_caption`, `ocr_textfloat`, `ocrx_line`), words
-those of class `ocrx_word`; the `title` attribute holds the box and, in percent, the confidence (`x_wconf`).
+those of class `ocrx_word`, pages those of class `ocr_page`; the `title` attribute holds the box, the slope of a
+line (`baseline`) and, in percent, the confidence (`x_wconf`).
 """
 
 import re
+from dataclasses import dataclass
 
-from galloon.clients.formats.result import Lines, ReadResult
+from galloon.clients.formats.result import Lines, Place, ReadResult
 from galloon.clients.formats.safe_xml import walk_xml
 from galloon.clients.formats.sample import Sample
 from galloon.clients.formats.source import Source
-from galloon.clients.formats.words import finite, split_text, spoken_words
+from galloon.clients.formats.words import FARTHEST, finite, split_text, spoken_words
+from galloon.learners.documents.document import Box
 from galloon.learners.observation import ExpertOutput, Word
 
 NAME = "hocr"
@@ -38,7 +41,8 @@ class _Page:
         self._open: list[str] = []
         self._line_id: str | None = None
         self._words: list[Word] = []
-        self._box: tuple[float | None, float | None, float | None] = (None, None, None)
+        self._title = self._line_title = _Title()
+        self._region = ""
 
     def start(self, name: str, attributes: dict[str, str], line: int) -> None:
         del name
@@ -48,9 +52,16 @@ class _Page:
             kind = "line"
             self._line_id = attributes.get("id") or f"line_{len(self.lines) + 1}"
             self._words = []
+            self._line_title = _title(attributes.get("title", ""))
+        elif "ocr_page" in classes:
+            page = _title(attributes.get("title", ""))
+            size = page.box
+            self.lines.new_page(page.image, size.width if size else None, size.height if size else None)
+        elif "ocr_carea" in classes:
+            self._region = attributes.get("id", "")
         elif classes & _WORD_CLASSES and "word" not in self._open:
             kind = "word"
-            self._box = _box(attributes.get("title", ""))
+            self._title = _title(attributes.get("title", ""))
             if self._line_id is None:
                 self._source.note("word outside any line: a line was made of it", line)
         self._open.append(kind)
@@ -59,10 +70,19 @@ class _Page:
         del name
         kind = self._open.pop()
         if kind == "word":
-            start, end, confidence = self._box
-            words = spoken_words(text, self._source, confidence=confidence, start=start, end=end, line=line)
+            box = self._title.box
+            words = spoken_words(
+                text,
+                self._source,
+                confidence=self._title.confidence,
+                start=box.left if box else None,
+                end=box.right if box else None,
+                top=box.top if box else None,
+                bottom=box.bottom if box else None,
+                line=line,
+            )
             if self._line_id is None:
-                self._add(f"word_{len(self.lines) + 1}", words, line)
+                self._add(f"word_{len(self.lines) + 1}", words, line, self._title)
             else:
                 self._words += words
         elif kind == "line" and self._line_id is not None:
@@ -70,24 +90,41 @@ class _Page:
             if not words and text.strip():
                 self._source.note("line without word elements: its text was split", line)
                 words = list(split_text(text, self._source, line))
-            self._add(self._line_id, words, line)
+            self._add(self._line_id, words, line, self._line_title)
             self._line_id = None
 
-    def _add(self, line_id: str, words: list[Word], line: int) -> None:
+    def _add(self, line_id: str, words: list[Word], line: int, title: "_Title") -> None:
         if words:
-            self.lines.add(line_id, ExpertOutput(self._source.stem, tuple(words)), line)
+            place = Place(title.box, title.slope, region=self._region)
+            self.lines.add(line_id, ExpertOutput(self._source.stem, tuple(words)), line, place)
         else:
             self._source.note("line without text left out", line)
 
 
-def _box(title: str) -> tuple[float | None, float | None, float | None]:
-    """Left, right and confidence from `bbox 36 92 96 116; x_wconf 95`."""
-    left = right = confidence = None
-    for part in title.split(";"):
+@dataclass(frozen=True, slots=True)
+class _Title:
+    """What a title attribute says: `bbox 36 92 96 116; x_wconf 95; baseline 0.01 -3; image "a.png"`."""
+
+    box: Box | None = None
+    confidence: float | None = None
+    slope: float | None = None
+    image: str = ""
+
+
+def _title(text: str) -> _Title:
+    box = confidence = slope = None
+    image = ""
+    for part in text.split(";"):
         key, *values = part.split()[:6] or [""]
-        if key == "bbox" and len(values) >= 3:
-            left, right = finite(values[0]), finite(values[2])
-        elif key == "x_wconf" and values:
-            percent = finite(values[0])
-            confidence = None if percent is None else percent / 100
-    return left, right, confidence
+        if key == "image":
+            image = part.partition("image")[2].strip().strip("\"'")
+            continue
+        numbers = [finite(value) for value in values]
+        known = [number for number in numbers if number is not None]
+        if key == "bbox" and len(known) >= 4 and abs(max(known, key=abs)) < FARTHEST:
+            box = Box(*known[:4])
+        elif key == "x_wconf" and known:
+            confidence = known[0] / 100
+        elif key == "baseline" and len(known) == 2:
+            slope = known[0]
+    return _Title(box, confidence, slope, image)

@@ -9,11 +9,12 @@ import math
 import re
 from dataclasses import dataclass, field
 
-from galloon.clients.formats.result import Lines, ReadResult
+from galloon.clients.formats.result import Lines, Place, ReadResult
 from galloon.clients.formats.safe_xml import walk_xml
 from galloon.clients.formats.sample import Sample
 from galloon.clients.formats.source import Source
-from galloon.clients.formats.words import finite, split_text, spoken_words
+from galloon.clients.formats.words import FARTHEST, finite, split_text, spoken_words
+from galloon.learners.documents.document import Box
 from galloon.learners.observation import ExpertOutput, Hypothesis, Word
 
 NAME = "page"
@@ -44,8 +45,8 @@ class _Box:
     """An open Word or TextLine."""
 
     id: str
-    start: float | None = None
-    end: float | None = None
+    box: Box | None = None
+    slope: float | None = None
     readings: list[_Reading] = field(default_factory=list)
     words: list[Word] = field(default_factory=list)
 
@@ -58,9 +59,15 @@ class _Page:
         self._word: _Box | None = None
         self._in_glyph = False
         self._equiv: dict[str, str] = {}
+        self._regions: list[str] = []
 
     def start(self, name: str, attributes: dict[str, str], line: int) -> None:
-        if name == "TextLine":
+        if name == "Page":
+            size = [finite(attributes.get(key, "")) for key in ("imageWidth", "imageHeight")]
+            self.lines.new_page(attributes.get("imageFilename", ""), *size)
+        elif name.endswith("Region"):
+            self._regions.append(attributes.get("id", ""))
+        elif name == "TextLine":
             self._line = _Box(attributes.get("id") or f"line_{len(self.lines) + 1}")
             self._word, self._in_glyph = None, False
         elif name == "Word":
@@ -72,13 +79,15 @@ class _Page:
         elif name == "Coords":
             box = self._word or self._line
             if box is not None and not self._in_glyph:
-                box.start, box.end = _span(attributes.get("points", ""))
+                box.box, box.slope = _outline(attributes.get("points", ""))
         elif name == "ReadingOrder":
             self._source.note("reading order not used: lines come as in the file", line)
 
     def end(self, name: str, text: str, line: int) -> None:
         if name == "Glyph":
             self._in_glyph = False
+        elif name.endswith("Region") and self._regions:
+            self._regions.pop()
         elif name == "Unicode" and not self._in_glyph:
             box = self._word or self._line
             if box is not None:
@@ -108,8 +117,16 @@ class _Page:
         if len(word.readings) > 1:
             self._source.note("alternative reading of a word not used", line)
         best = min(word.readings, key=lambda reading: reading.index)
+        box = word.box
         self._line.words += spoken_words(
-            best.text, self._source, confidence=best.confidence, start=word.start, end=word.end, line=line
+            best.text,
+            self._source,
+            confidence=best.confidence,
+            start=box.left if box else None,
+            end=box.right if box else None,
+            top=box.top if box else None,
+            bottom=box.bottom if box else None,
+            line=line,
         )
 
     def _end_line(self, line: int) -> None:
@@ -125,7 +142,8 @@ class _Page:
             return
         confidence = readings[0].confidence if readings else None
         nbest = tuple(self._hypothesis(reading, line) for reading in readings) if len(readings) > 1 else ()
-        self.lines.add(box.id, ExpertOutput(self._source.stem, words, confidence, nbest), line)
+        place = Place(box.box, box.slope, region=self._regions[-1] if self._regions else "")
+        self.lines.add(box.id, ExpertOutput(self._source.stem, words, confidence, nbest), line, place)
 
     def _hypothesis(self, reading: _Reading, line: int) -> Hypothesis:
         confidence = reading.confidence
@@ -133,8 +151,18 @@ class _Page:
         return Hypothesis(split_text(reading.text, self._source, line), score)
 
 
-def _span(points: str) -> tuple[float | None, float | None]:
-    """The left and right end of a polygon, `x,y x,y ...`."""
-    across = [finite(point.partition(",")[0]) for point in points.split()]
-    known = [x for x in across if x is not None]
-    return (min(known), max(known)) if known else (None, None)
+def _outline(points: str) -> tuple[Box | None, float | None]:
+    """The upright box around a polygon `x,y x,y ...`, and the slope of its upper edge if it has four corners."""
+    corners = []
+    for point in points.split():
+        x, y = (finite(part) for part in (point.partition(",")[0], point.partition(",")[2]))
+        if x is not None and y is not None and max(abs(x), abs(y)) < FARTHEST:
+            corners.append((x, y))
+    if not corners:
+        return None, None
+    across, down = zip(*corners, strict=True)
+    box = Box(min(across), min(down), max(across), max(down))
+    slope = None
+    if len(corners) == 4 and corners[1][0] > corners[0][0]:
+        slope = (corners[1][1] - corners[0][1]) / (corners[1][0] - corners[0][0])
+    return box, slope

@@ -1,4 +1,7 @@
-"""Plain text, a line of the page per line: `read_plain_text`, `write_plain_text`."""
+"""Plain text, a line of the page per line: `read_plain_text`, `write_plain_text`.
+
+A form feed begins a new page, as Tesseract and pdftotext write it.
+"""
 
 from collections.abc import Iterable
 
@@ -19,9 +22,14 @@ def sniff_plain_text(sample: Sample) -> bool:
 def read_plain_text(source: Source) -> ReadResult:
     """Each line that holds something, under its number."""
     lines = Lines(source)
+    breaks = 0  # seen, and no text since
     for at, line in source.rows():
+        breaks += line.count("\f")
         words = split_text(line, source, at)
         if words:
+            for _ in range(breaks if len(lines) else 0):
+                lines.new_page()
+            breaks = 0
             lines.add(str(at), ExpertOutput(source.stem, words), at)
     if not len(lines):
         source.note("no text in the file")

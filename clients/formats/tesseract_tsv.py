@@ -1,13 +1,14 @@
 """Tesseract's TSV (`tesseract page.png out tsv`): `read_tesseract_tsv`.
 
 One row per page, block, paragraph, line and word (level 1 to 5). Confidences are percent, -1 where a row is
-no word; start and end are the left and right edge in pixels.
+no word; start and end are the left and right edge in pixels. Blocks are regions, rows of level 1 begin a page.
 """
 
-from galloon.clients.formats.result import Lines, ReadResult
+from galloon.clients.formats.result import Lines, Place, ReadResult
 from galloon.clients.formats.sample import Sample
 from galloon.clients.formats.source import Source
 from galloon.clients.formats.words import finite, spoken_words
+from galloon.learners.documents.document import Box
 from galloon.learners.observation import ExpertOutput, Word
 
 NAME = "tesseract-tsv"
@@ -15,7 +16,9 @@ COLUMNS = (
     "level", "page_num", "block_num", "par_num", "line_num", "word_num", "left", "top", "width", "height",
     "conf", "text",
 )  # fmt: skip
-_WORD_LEVEL = 5
+_KEY = ("page_num", "block_num", "par_num", "line_num")
+_EDGES = ("left", "top", "width", "height")
+_PAGE_LEVEL, _LINE_LEVEL, _WORD_LEVEL = 1, 4, 5
 
 
 def sniff_tesseract_tsv(sample: Sample) -> bool:
@@ -25,6 +28,7 @@ def sniff_tesseract_tsv(sample: Sample) -> bool:
 def read_tesseract_tsv(source: Source) -> ReadResult:
     """The words of each line, under `page_block_paragraph_line`."""
     grouped: dict[str, list[Word]] = {}
+    boxes: dict[str, Box] = {}  # of pages, by their number, and of lines
     rows = source.rows()
     position = _positions(source, next(rows, (1, ""))[1])
     needed = max(place for name, place in position.items() if name != "text") + 1
@@ -38,19 +42,38 @@ def read_tesseract_tsv(source: Source) -> ReadResult:
         if level != str(_WORD_LEVEL):
             if not level.isdecimal():
                 raise source.error(at, f"level {level[:20]!r} is not a number from 1 to {_WORD_LEVEL}")
+            if int(level) in {_PAGE_LEVEL, _LINE_LEVEL}:
+                names = _KEY[:1] if int(level) == _PAGE_LEVEL else _KEY
+                place = "_".join(cells[position[name]] for name in names)
+                edges = [_number(source, cells[position[name]], name, at) for name in _EDGES]
+                boxes[place] = Box(edges[0], edges[1], edges[0] + edges[2], edges[1] + edges[3])
             continue
-        key = "_".join(cells[position[name]] for name in ("page_num", "block_num", "par_num", "line_num"))
+        key = "_".join(cells[position[name]] for name in _KEY)
         words = grouped.setdefault(key, [])
         text = cells[position["text"]] if position["text"] < len(cells) else ""
-        left, width, percent = (
-            _number(source, cells[position[name]], name, at) for name in ("left", "width", "conf")
+        left, top, width, height, percent = (
+            _number(source, cells[position[name]], name, at) for name in (*_EDGES, "conf")
         )
-        confidence = percent / 100 if percent >= 0 else None
-        words += spoken_words(text, source, confidence=confidence, start=left, end=left + width, line=at)
-    lines = Lines(source)
+        words += spoken_words(
+            text,
+            source,
+            confidence=percent / 100 if percent >= 0 else None,
+            start=left,
+            end=left + width,
+            top=top,
+            bottom=top + height,
+            line=at,
+        )
+    lines, page = Lines(source), None
     for key, found in grouped.items():
+        if (number := key.partition("_")[0]) != page:
+            page, size = number, boxes.get(number)
+            lines.new_page("", size.width if size else None, size.height if size else None)
         if found:
-            lines.add(key, ExpertOutput(source.stem, tuple(found)))
+            region = "_".join(key.split("_")[1:2])
+            lines.add(
+                key, ExpertOutput(source.stem, tuple(found)), place=Place(boxes.get(key), region=region)
+            )
     return lines.result(NAME)
 
 

@@ -28,7 +28,7 @@ def sniff_vosk(sample: Sample) -> bool:
 
 def read_vosk(source: Source) -> ReadResult:
     """Each utterance under its place in the file."""
-    lines = Lines(source)
+    lines = Lines(source, timed=True)
     for place, utterance in enumerate(load_json_sequence(source)):
         output = _output(utterance, source)
         if output is None:

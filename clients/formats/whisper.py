@@ -11,7 +11,7 @@ import re
 from collections import deque
 from collections.abc import Iterable
 
-from galloon.clients.formats.result import Lines, ReadResult
+from galloon.clients.formats.result import Lines, Place, ReadResult
 from galloon.clients.formats.safe_json import Node, load_json
 from galloon.clients.formats.sample import Sample
 from galloon.clients.formats.source import Source
@@ -35,7 +35,7 @@ def sniff_whisper(sample: Sample) -> bool:
 def read_whisper(source: Source) -> ReadResult:
     """The words of each segment, under the segment's id, or its place in the list."""
     document = load_json(source)
-    lines = Lines(source)
+    lines = Lines(source, timed=True)
     segments = document if isinstance(document.value, list) else document.first("segments", "transcription")
     # OpenAI's service lists words beside the segments rather than in them.
     loose = deque(() if isinstance(document.value, list) else document["words"].items())
@@ -56,12 +56,23 @@ def read_whisper(source: Source) -> ReadResult:
         confidence = None if log_probability is None else math.exp(min(log_probability, 0.0))
         if words:
             name = segment["id"].name(str(place))
-            lines.add(name, ExpertOutput(source.stem, words, confidence))
+            lines.add(name, ExpertOutput(source.stem, words, confidence), place=_place(segment))
         else:
             source.note("segment without text left out")
     if not found:
         _whole_text(document, loose, lines, source)
     return lines.result(NAME)
+
+
+def _place(segment: Node) -> Place:
+    """When it was said and, where somebody has told the speakers apart (WhisperX), by whom."""
+    offsets = segment["offsets"]  # whisper.cpp, in milliseconds
+    if offsets:
+        times = [offsets[key].number() for key in ("from", "to")]
+        start, end = (None if time is None else time / 1000 for time in times)
+    else:
+        start, end = segment["start"].number(), segment["end"].number()
+    return Place(start=start, end=end, speaker=segment["speaker"].name(""))
 
 
 def _whole_text(document: Node, loose: Iterable[Node], lines: Lines, source: Source) -> None:

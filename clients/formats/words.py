@@ -34,6 +34,8 @@ def spoken_words(
     confidence: float | None = None,
     start: float | None = None,
     end: float | None = None,
+    top: float | None = None,
+    bottom: float | None = None,
     line: int | None = None,
 ) -> list[Word]:
     """The words of one entry. Where it holds several, they share its confidence and divide its span."""
@@ -49,8 +51,10 @@ def spoken_words(
     if start is not None and end is not None and end < start:
         source.note("word that ends before it starts: its times were left out", line)
         start = end = None
+    if start is None or end is None or not (0 <= (bottom or 0.0) - (top or 0.0) < FARTHEST > abs(top or 0.0)):
+        top = bottom = None
     if len(parts) == 1:
-        return [Word(parts[0], confidence, start, end)]
+        return [Word(parts[0], confidence, start, end, top, bottom)]
     source.note("entry of several words divided", line)
     if start is None or end is None:
         return [Word(part, confidence) for part in parts]
@@ -58,7 +62,7 @@ def spoken_words(
     for part in parts:
         begin, reached = reached, reached + len(part)
         span = [start + (end - start) * at / letters for at in (begin, reached)]
-        words.append(Word(part, confidence, span[0], span[1]))
+        words.append(Word(part, confidence, span[0], span[1], top, bottom))
     return words
 
 

@@ -1,0 +1,111 @@
+"""What one engine made of a document: `Document`, its pages or recordings (`Page`), their lines (`Line`).
+
+A page has lines with boxes, in pixels from the upper left corner; a recording is a page whose lines and words
+have times in seconds (`timed`). A word carries its place itself: `start` and `end` from left to right or in
+seconds, `top` and `bottom` on pages. Engines that give no places give lines of words alone.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from galloon.learners.observation import Word
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """An upright rectangle, in pixels."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    @property
+    def width(self) -> float:
+        return self.right - self.left
+
+    @property
+    def height(self) -> float:
+        return self.bottom - self.top
+
+    @classmethod
+    def around(cls, boxes: Iterable["Box"]) -> "Box | None":
+        """The smallest that holds all of these."""
+        found = list(boxes)
+        if not found:
+            return None
+        return cls(
+            min(box.left for box in found),
+            min(box.top for box in found),
+            max(box.right for box in found),
+            max(box.bottom for box in found),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a page or a segment of a recording, as one engine cut it."""
+
+    id: str
+    words: tuple[Word, ...]
+    box: Box | None = None  # on pages
+    slope: float | None = None  # of the baseline, downwards for each pixel to the right
+    start: float | None = None  # of recordings, in seconds
+    end: float | None = None
+    confidence: float | None = None
+    region: str = ""  # the block or paragraph that it stands in
+    speaker: str = ""
+    channel: str = ""
+
+    @property
+    def text(self) -> str:
+        return " ".join(word.text for word in self.words)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page, or one recording where `timed`; lines in the engine's own order."""
+
+    lines: tuple[Line, ...]
+    width: float | None = None
+    height: float | None = None
+    timed: bool = False
+    name: str = ""  # of the image or the recording, where the engine says it
+
+    @property
+    def word_count(self) -> int:
+        return sum(len(line.words) for line in self.lines)
+
+    @property
+    def has_boxes(self) -> bool:
+        """Whether the engine says where most of its lines stand."""
+        placed = sum(word_box(word) is not None for line in self.lines for word in line.words)
+        boxed = sum(len(line.words) for line in self.lines if line.box is not None)
+        return not self.timed and max(placed, boxed) * 2 > self.word_count
+
+    @property
+    def has_times(self) -> bool:
+        """Whether the engine says when most of its words were spoken, by themselves or by their segments."""
+        known = sum(
+            len(line.words)
+            for line in self.lines
+            if line.start is not None or any(word.start is not None for word in line.words)
+        )
+        return self.timed and known * 2 > self.word_count
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """All pages that one engine made, and the file that they came from."""
+
+    engine: str
+    pages: tuple[Page, ...]
+    file: str = ""
+    notes: tuple[str, ...] = field(default=())
+
+
+def word_box(word: Word) -> Box | None:
+    """Where a word stands on its page, if its engine says so."""
+    if word.start is None or word.end is None or word.top is None or word.bottom is None:
+        return None
+    return Box(word.start, word.top, word.end, word.bottom)
