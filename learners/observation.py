@@ -1,8 +1,7 @@
-"""What engines say of one utterance, and the slots that the alignment makes of it.
+"""What engines say of one utterance.
 
 `Utterance` holds one `ExpertOutput` per engine: words, n-best `Hypothesis` list, or a `Lattice`. The
-alignment turns it into a `SlotNetwork`, the only thing that learners see. The *null* token (nothing is
-said here) is the symbol 0 of every vocabulary and the empty string.
+alignment turns it into `Offers`, the only thing that learners see.
 """
 
 from collections.abc import Mapping
@@ -10,8 +9,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-
-NULL = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,40 +78,3 @@ class Utterance:
             ExpertOutput(name, tuple(Word(word) for word in text.split())) for name, text in texts.items()
         )
         return cls(utterance_id, tuple(outputs), labels=dict(labels or {}))
-
-
-@dataclass(frozen=True, slots=True)
-class Alternatives:
-    """What lattices and n-best lists say of slots: a row for each token that an expert's gives a probability.
-
-    Sorted by slot, then by expert. In a slot that an expert has rows for, null has one too; what has none there
-    has no probability worth naming.
-    """
-
-    slots: NDArray[np.int32]
-    experts: NDArray[np.int32]  # numbers of the network's experts
-    tokens: NDArray[np.int32]  # of its vocabulary
-    posteriors: NDArray[np.float64]
-
-
-_NOWHERE = np.zeros(0, dtype=np.int32)
-NOTHING_HEARD = Alternatives(_NOWHERE, _NOWHERE, _NOWHERE, np.zeros(0))
-
-
-@dataclass(frozen=True, slots=True)
-class SlotNetwork:
-    """The aligned outputs: in each slot each expert offers one token or null.
-
-    `tokens[i, j]` indexes `vocabulary`; `confidences[i, j]` is NaN where expert j gave none in slot i.
-    """
-
-    experts: tuple[str, ...]
-    vocabulary: tuple[str, ...]  # vocabulary[NULL] == ""
-    tokens: NDArray[np.int32]  # slots x experts
-    confidences: NDArray[np.float64]  # slots x experts
-    labels: Mapping[str, str] = field(default_factory=dict)  # as of an utterance
-    alternatives: Alternatives = NOTHING_HEARD
-
-    @property
-    def slot_count(self) -> int:
-        return len(self.tokens)

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from galloon.learners.combiners.contract import Feedback
-from galloon.learners.observation import SlotNetwork, Utterance
+from galloon.learners.observation import Utterance
+from galloon.learners.offers import Offers
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,7 @@ class AlignedUtterance:
 
     @classmethod
     def from_network(
-        cls, utterance_id: str, network: SlotNetwork, labels: Mapping[str, str] | None = None
+        cls, utterance_id: str, network: Offers, labels: Mapping[str, str] | None = None
     ) -> "AlignedUtterance":
         """The slots that the library's alignment made."""
         words = network.vocabulary

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from galloon.learners.alignment import Unit, align, align_target, heard_alternatives, majority_vote, slot_text
-from galloon.learners.observation import NULL, SlotNetwork, Utterance
+from galloon.learners.observation import Utterance
+from galloon.learners.offers import NULL, Offers
 from galloon.learners.text.normalizers import Normalizer
 
 
@@ -46,16 +47,16 @@ def _of_one(utterance: Utterance, unit: Unit, rule: Normalizer, draws: np.random
     return Baselines(slot_text(vote, unit), slot_text(_texts(network, blind), unit), *oracles)
 
 
-def _best(network: SlotNetwork, target: str, unit: Unit, rule: Normalizer) -> np.ndarray:
+def _best(network: Offers, target: str, unit: Unit, rule: Normalizer) -> np.ndarray:
     """The best token of each slot in hindsight: the true one, else something where there is something to say."""
     truth = align_target(network, target, unit, rule).tokens
     offered = (network.tokens == truth[:, None]).any(axis=1)
-    heard = network.alternatives
+    heard = network.posteriors
     # Nothing is said only where an engine says nothing.
     offered[heard.slots[(heard.tokens == truth[heard.slots]) & (heard.tokens != NULL)]] = True
     filled = np.take_along_axis(network.tokens, (network.tokens != NULL).argmax(axis=1)[:, None], axis=1)
     return np.where(offered, truth, filled[:, 0])
 
 
-def _texts(network: SlotNetwork, tokens: np.ndarray) -> list[str]:
+def _texts(network: Offers, tokens: np.ndarray) -> list[str]:
     return [network.vocabulary[token] for token in tokens.tolist()]

@@ -13,7 +13,7 @@ import numpy as np
 from galloon.clients.replay.results import Results
 from galloon.clients.report.offers import SlotReason, explain
 from galloon.learners.alignment import align_target, majority_vote
-from galloon.learners.observation import SlotNetwork
+from galloon.learners.offers import Offers
 from galloon.learners.text.normalizers import normalizer
 
 
@@ -80,7 +80,7 @@ def _slots(
     return slots, truth.unreachable
 
 
-def _network(reasons: tuple[SlotReason, ...], engines: tuple[str, ...]) -> SlotNetwork:
+def _network(reasons: tuple[SlotReason, ...], engines: tuple[str, ...]) -> Offers:
     """What the engines offered, put together again from the daemon's answer."""
     vocabulary: dict[str, int] = {"": 0}
     column = {name: place for place, name in enumerate(engines)}
@@ -91,7 +91,7 @@ def _network(reasons: tuple[SlotReason, ...], engines: tuple[str, ...]) -> SlotN
             for name in offer.experts:
                 if name in column:
                     tokens[slot, column[name]] = number
-    return SlotNetwork(engines, tuple(vocabulary), tokens, np.full(tokens.shape, np.nan))
+    return Offers(engines, tuple(vocabulary), tokens, np.full(tokens.shape, np.nan))
 
 
 def _permille(probability: float | None) -> int | None:

@@ -10,30 +10,19 @@ from typing import Any
 from google.protobuf.struct_pb2 import Struct
 
 from galloon.daemon.errors import CODES, LimitPassed, Refused
-from galloon.learners.combiners.contract import ChosenTokens, Decision, Lesson, Statistics
+from galloon.learners.combiners.contract import Choice, Lesson, Statistics
 from galloon.v1 import combine_pb2 as wire
 from galloon.v1 import learners_pb2 as learners_wire
 
 
-def choice(
-    decision: Decision, utterance_id: str, round_number: int, lessons: int, alternatives: bool
-) -> bytes:
-    tokens = decision.tokens
-    if isinstance(tokens, ChosenTokens):
-        columns = (tokens.texts, tokens.experts, tokens.probabilities)
-    else:
-        columns = (
-            [token.text for token in tokens],
-            [token.expert for token in tokens],
-            [token.probability for token in tokens],
-        )
+def choice(chosen: Choice, utterance_id: str, round_number: int, lessons: int, alternatives: bool) -> bytes:
     response = wire.CombineResponse()
     answer = response.choice  # filled in place: a message that is passed to another one is copied
-    answer.id, answer.round, answer.text, answer.lessons = utterance_id, round_number, decision.text, lessons
-    answer.log_probability = decision.log_probability
-    answer.tokens.extend(columns[0])
-    answer.experts.extend(columns[1])
-    answer.probabilities.extend(columns[2])
+    answer.id, answer.round, answer.text, answer.lessons = utterance_id, round_number, chosen.text, lessons
+    answer.log_probability = chosen.log_probability
+    answer.tokens.extend(chosen.shown)
+    answer.experts.extend(chosen.credited)
+    answer.probabilities.extend(chosen.probabilities)
     if alternatives:
         answer.alternatives.extend(
             wire.Alternative(
@@ -42,8 +31,8 @@ def choice(
                 experts=alternative.experts,
                 probability=alternative.probability,
             )
-            for slot, token in enumerate(tokens)
-            for alternative in token.alternatives
+            for slot in range(len(chosen))
+            for alternative in chosen.alternatives(slot)
         )
     return response.SerializeToString()
 

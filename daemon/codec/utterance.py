@@ -21,7 +21,8 @@ from galloon.daemon.learner.events import FINGERPRINT_BYTES
 from galloon.daemon.limits import Limits, check
 from galloon.learners.combiners.contract import NamedTokens, Observation
 from galloon.learners.kernels import wire_tokens
-from galloon.learners.observation import ExpertOutput, Hypothesis, SlotNetwork, Utterance, Word
+from galloon.learners.observation import ExpertOutput, Hypothesis, Utterance, Word
+from galloon.learners.offers import Offers
 from galloon.v1 import utterance_pb2 as wire
 
 ID_BYTES = 256
@@ -73,7 +74,7 @@ def observation_from_wire(message: wire.Utterance, experts: Sequence[str], limit
 
 def observation_to_wire(observation: Observation, utterance_id: str) -> wire.Utterance:
     match observation:
-        case SlotNetwork():
+        case Offers():
             slots = _slots_to_wire(observation)
             return wire.Utterance(id=utterance_id, slots=slots, labels=observation.labels)
         case NamedTokens(tokens):
@@ -113,7 +114,7 @@ def _check_experts(given: list[str], experts: Sequence[str], field: str) -> None
     raise Invalid(f"{field}: nothing from {missing}; an expert that said nothing is sent empty", field)
 
 
-def _slots_from_wire(message: wire.Slots, experts: Sequence[str], limits: Limits) -> SlotNetwork:
+def _slots_from_wire(message: wire.Slots, experts: Sequence[str], limits: Limits) -> Offers:
     field = "utterance.slots.offers"
     ordered, offers = message, message.offers
     check(limits, "experts", len(offers), field)
@@ -132,7 +133,7 @@ def _slots_from_wire(message: wire.Slots, experts: Sequence[str], limits: Limits
         raise _uneven(message)
     vocabulary = ("", *[data[start:end].decode() for start, end in spans[1:count].tolist()])
     confidences = _slot_confidences(offers, slots) if confident else _none(tokens.shape)
-    return SlotNetwork(tuple(experts), vocabulary, tokens, confidences)
+    return Offers(tuple(experts), vocabulary, tokens, confidences)
 
 
 def _slot_confidences(offers: Sequence[wire.SlotOffers], slots: int) -> NDArray[np.float64]:
@@ -168,7 +169,7 @@ def _uneven(message: wire.Slots) -> Invalid:
     return Invalid(f"{field}: {counts[row]} tokens, but offers[0] has {counts[0]}", field)
 
 
-def _slots_to_wire(network: SlotNetwork) -> wire.Slots:
+def _slots_to_wire(network: Offers) -> wire.Slots:
     words = np.array(network.vocabulary, dtype=object)
     offers = []
     for column, expert in enumerate(network.experts):

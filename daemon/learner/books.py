@@ -9,13 +9,9 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-import numpy as np
-from numpy.typing import NDArray
-
-from galloon.daemon.learner.offers import offered
 from galloon.learners.alignment import Unit, majority_vote, slot_text
 from galloon.learners.combiners.contract import (
-    Decision,
+    Choice,
     Feedback,
     NamedTokens,
     Observation,
@@ -24,7 +20,7 @@ from galloon.learners.combiners.contract import (
 )
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.evaluation.error_rate import ErrorCounts, char_errors, word_errors
-from galloon.learners.observation import SlotNetwork
+from galloon.learners.offers import Offers
 from galloon.learners.text.normalizers import normalizer
 
 COMBINED = "galloon"
@@ -45,7 +41,7 @@ class Rates:
 class Said:
     """What each said of one utterance: as it came, then by name in words."""
 
-    source: tuple[Observation, Decision] | None
+    source: tuple[Observation, Choice] | None
     texts: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -61,10 +57,10 @@ class Scoreboard:
         self._queue: deque[tuple[Said, TrueText | TrueTokens]] = deque(maxlen=QUEUED)
         self.rates: dict[str, Rates] = {}
 
-    def watch(self, utterance_id: str, observation: Observation, decision: Decision) -> None:
+    def watch(self, utterance_id: str, observation: Observation, choice: Choice) -> None:
         if len(self._watched) >= WATCHED:
             del self._watched[next(iter(self._watched))]
-        self._watched[utterance_id] = said = Said((observation, decision))
+        self._watched[utterance_id] = said = Said((observation, choice))
         self._fresh.append(said)
 
     def score(self, utterance_id: str, feedback: Feedback) -> None:
@@ -102,31 +98,26 @@ class Scoreboard:
             said.texts, said.source = self._spelled_out(*said.source), None
         return said.texts
 
-    def _spelled_out(self, observation: Observation, decision: Decision) -> Mapping[str, str]:
+    def _spelled_out(self, observation: Observation, choice: Choice) -> Mapping[str, str]:
         """What each said, in the order in which it is shown: engines, derived experts, the combination."""
         match observation:
             case NamedTokens():
                 engines, derived = {}, {}  # transitions, not experts
-            case SlotNetwork():
-                engines, derived = self._columns(observation), self._derived_texts(decision, observation)
+            case Offers():
+                engines = self._columns(observation, observation.experts)
+                derived = self._derived_texts(choice.offers)
             case _:
                 engines = {output.name: output.text for output in observation.outputs}
-                derived = self._derived_texts(decision, None)
-        return {**engines, **derived, COMBINED: decision.text}
+                derived = self._derived_texts(choice.offers)
+        return {**engines, **derived, COMBINED: choice.text}
 
-    def _derived_texts(self, decision: Decision, slots: SlotNetwork | None) -> dict[str, str]:
-        """What derived experts said, and the vote. Slots that the engines did not come in are read back."""
-        derived = self._columns(offered(decision.tokens, self._derived)) if self._derived else {}
+    def _derived_texts(self, offers: Offers) -> dict[str, str]:
+        """What derived experts said, and the vote."""
+        derived = self._columns(offers, self._derived)
         if VOTE not in (*self._engines, *self._derived):
-            engines = offered(decision.tokens, self._engines) if slots is None else slots
-            derived[VOTE] = self._spelled(engines.vocabulary, majority_vote(engines).tokens)
+            voted = majority_vote(offers.engines()).tokens.tolist()
+            derived[VOTE] = slot_text([offers.vocabulary[token] for token in voted], self._unit)
         return derived
 
-    def _columns(self, network: SlotNetwork) -> dict[str, str]:
-        return {
-            name: self._spelled(network.vocabulary, column)
-            for name, column in zip(network.experts, network.tokens.T, strict=True)
-        }
-
-    def _spelled(self, vocabulary: tuple[str, ...], tokens: NDArray[np.int32]) -> str:
-        return slot_text([vocabulary[token] for token in tokens.tolist()], self._unit)
+    def _columns(self, offers: Offers, experts: tuple[str, ...]) -> dict[str, str]:
+        return {name: slot_text(offers.of(name), self._unit) for name in experts}

@@ -176,13 +176,13 @@ class LearnerHost:
         observation = observation_from_wire(message, self.spec.experts, self._limits)
         self._check_room()
         number = self.rounds.started
-        decision = self._combiner.choose(observation, number)
-        answer = answers.choice(decision, message.id, number, self.rounds.lessons, alternatives)
-        event = Chose(number, message.id, mark, decision.memory, answer)
-        self.rounds.chosen(event, self._clock())
+        choice = self._combiner.choose(observation, number)
+        answer = answers.choice(choice, message.id, number, self.rounds.lessons, alternatives)
+        event = Chose(number, message.id, mark, choice.memory, answer)
+        self.rounds.chosen(event, self._clock(), choice.view)
         self._append(event)
-        self.scoreboard.watch(message.id, observation, decision)
-        self.recent.chose(message.id, decision)
+        self.scoreboard.watch(message.id, observation, choice)
+        self.recent.chose(message.id, choice)
         if len(self.rounds.pending) > self._limits.pending_rounds:
             self._expire_overdue()
         return answer
@@ -233,13 +233,14 @@ class LearnerHost:
     def _explain(self, utterance_id: str, slots: range) -> Explained:
         self._check_usable()
         answer, memory = self.rounds.remembered_of(utterance_id)
-        if memory is None and (shown := self.recent.get(utterance_id)) is not None:
-            memory = shown.memory
+        view = None
+        if (shown := self.recent.get(utterance_id)) is not None:
+            memory, view = shown.choice.memory, shown.choice.view
         return Explained(
             answer,
             self.rounds.state_of(utterance_id),
             self.rounds.lessons,
-            None if memory is None else self._combiner.explain(memory, slots),
+            None if memory is None else self._combiner.explain(memory, slots, view),
         )
 
     def _undo(self, event: Taught | Expired) -> None:
@@ -279,7 +280,7 @@ class LearnerHost:
             )
         feedback = feedback_from_wire(wire.Feedback.FromString(event.feedback))
         try:
-            lesson = self._combiner.learn(round_.memory, feedback)
+            lesson = self._combiner.learn(round_.memory, feedback, round_.view)
         except LearnerError:
             round_.feedback = None
             raise

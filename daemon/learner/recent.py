@@ -5,10 +5,9 @@ references to what the combiner made anyway, a few of them, more while somebody 
 called in the lane.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from galloon.learners.combiners.contract import ChosenToken, Decision, Feedback, Lesson
+from galloon.learners.combiners.contract import Choice, Feedback, Lesson
 
 KEPT = 6  # decisions of every learner, whether or not anybody looks
 KEPT_WHILE_WATCHED = 24
@@ -19,8 +18,7 @@ KEPT_SLOTS = 2048  # of one learner altogether, so that a thousand learners of l
 class Shown:
     """One decision, and what became of it."""
 
-    tokens: Sequence[ChosenToken]
-    memory: bytes
+    choice: Choice
     feedback: Feedback | None = None
     lesson: Lesson | None = None
 
@@ -33,12 +31,12 @@ class Recent:
         self._shown: dict[str, Shown] = {}
         self._slots = 0
 
-    def chose(self, utterance_id: str, decision: Decision) -> None:
-        self._shown[utterance_id] = Shown(decision.tokens, decision.memory)
-        self._slots += len(decision.tokens)
+    def chose(self, utterance_id: str, choice: Choice) -> None:
+        self._shown[utterance_id] = Shown(choice)
+        self._slots += len(choice)
         while len(self._shown) > self.most or self._slots > KEPT_SLOTS:
             oldest = self._shown.pop(next(iter(self._shown)))
-            self._slots -= len(oldest.tokens)
+            self._slots -= len(oldest.choice)
 
     def learned(self, utterance_id: str, feedback: Feedback, lesson: Lesson) -> None:
         shown = self._shown.get(utterance_id)

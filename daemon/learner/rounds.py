@@ -9,6 +9,7 @@ events, the same way live and on replay. `capture` and `restore` are inverse to 
 anything in here: `born` only tells the host which rounds to expire, by an event.
 """
 
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,6 +25,7 @@ from galloon.v1 import combine_pb2 as wire
 PENDING_BLOBS = ("fingerprint", "memory", "answer")  # in the order of the fields
 MOST_ROUNDS = 2**53
 SETTLED_BLOBS = ("fingerprint", "answer", "feedback", "lesson")
+WARM_ROUNDS = 64  # whose views are kept, some ten kilobytes each
 
 
 @dataclass(slots=True)
@@ -39,6 +41,7 @@ class Pending:
     born: float = 0.0
     feedback: bytes | None = None  # fingerprint of a feedback that is being written
     leaving: bool = False  # its expiry is being written
+    view: object | None = None  # of the choice, while it is among the last few: saves reading the memory
 
 
 @dataclass(slots=True)
@@ -64,6 +67,7 @@ class Rounds:
     total_gain: float = 0.0
     pending: dict[str, Pending] = field(default_factory=dict)  # oldest first
     settled: dict[str, Settled] = field(default_factory=dict)  # first settled first
+    _warm: deque[str] = field(default_factory=deque)  # rounds that may have a view
 
     # What to do with a request.
 
@@ -141,11 +145,14 @@ class Rounds:
 
     # Events.
 
-    def chosen(self, event: Chose, born: float = 0.0) -> None:
+    def chosen(self, event: Chose, born: float = 0.0, view: object | None = None) -> None:
         self.started = event.round_number + 1
         self.pending[event.id] = Pending(
-            event.round_number, event.id, event.fingerprint, event.memory, event.answer, born
+            event.round_number, event.id, event.fingerprint, event.memory, event.answer, born, view=view
         )
+        self._warm.append(event.id)
+        if len(self._warm) > WARM_ROUNDS and (oldest := self.pending.get(self._warm.popleft())):
+            oldest.view = None
 
     def learned(self, event: Taught, gain: float, lesson: Callable[[Pending, "Rounds"], bytes]) -> bytes:
         """Settle a round with its lesson; `lesson` writes the answer once the counts are up to date."""

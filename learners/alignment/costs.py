@@ -10,7 +10,7 @@ from galloon.learners.alignment.sequences import BLANK
 from galloon.learners.alignment.settings import AlignmentSettings, Unit
 from galloon.learners.alignment.spelling import spelled
 from galloon.learners.kernels.token_distance import cross_costs
-from galloon.learners.observation import NULL
+from galloon.learners.offers import NULL
 
 
 def character_costs(vocabulary: tuple[str, ...], settings: AlignmentSettings) -> NDArray[np.int32]:

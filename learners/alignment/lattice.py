@@ -20,7 +20,8 @@ from galloon.learners.alignment.settings import DEFAULT_SETTINGS, AlignmentSetti
 from galloon.learners.alignment.vocabulary import renumbered
 from galloon.learners.errors import BudgetExceeded, InvalidInput
 from galloon.learners.kernels.lattice import place_arcs, posteriors
-from galloon.learners.observation import NULL, Alternatives, ExpertOutput, SlotNetwork, Utterance
+from galloon.learners.observation import ExpertOutput, Utterance
+from galloon.learners.offers import NULL, Offers, TokenPosteriors
 from galloon.learners.text.normalizers import Normalizer
 from galloon.learners.text.normalizers import normalizer as named
 
@@ -34,13 +35,13 @@ class SlotPosteriors:
 
 
 def with_alternatives(
-    network: SlotNetwork,
+    network: Offers,
     utterance: Utterance,
     count: int = 3,
     unit: Unit = "word",
     normalizer: str | Normalizer = "basic",
     settings: AlignmentSettings = DEFAULT_SETTINGS,
-) -> SlotNetwork:
+) -> Offers:
     """The network with up to `count` tokens in each slot from every expert that has a lattice or n-best list.
 
     The first stays the expert's own column, so `name#2` to `name#count` are added. In a slot without so many
@@ -76,12 +77,12 @@ def with_alternatives(
 
 
 def heard_alternatives(
-    network: SlotNetwork,
+    network: Offers,
     outputs: Iterable[ExpertOutput],
     unit: Unit = "word",
     normalizer: str | Normalizer = "basic",
     settings: AlignmentSettings = DEFAULT_SETTINGS,
-) -> SlotNetwork:
+) -> Offers:
     """The network with what these experts' lattices and n-best lists say where experts differ.
 
     Of each: the probability of every token on offer there, of null, and of its own best `alternatives` others.
@@ -107,12 +108,12 @@ def heard_alternatives(
             rows.append((int(disputed[place]), expert, token, float(chances[place, column])))
     rows.sort()
     slots, experts, tokens = np.array([row[:3] for row in rows], dtype=np.int32).T.copy()
-    heard = Alternatives(slots, experts, tokens, np.array([row[3] for row in rows]))
-    return replace(network, vocabulary=tuple(ids), alternatives=heard)
+    heard = TokenPosteriors(slots, experts, tokens, np.array([row[3] for row in rows]))
+    return replace(network, vocabulary=tuple(ids), posteriors=heard)
 
 
 def slot_posteriors(
-    network: SlotNetwork,
+    network: Offers,
     output: ExpertOutput,
     unit: Unit = "word",
     normalizer: str | Normalizer = "basic",
@@ -147,7 +148,7 @@ def slot_posteriors(
     return SlotPosteriors(graph.vocabulary, np.minimum(probabilities, 1.0))
 
 
-def support(network: SlotNetwork, found: SlotPosteriors) -> NDArray[np.float64]:
+def support(network: Offers, found: SlotPosteriors) -> NDArray[np.float64]:
     """Slots x experts: how probable each expert's token is by this lattice; null has what the tokens leave."""
     columns = {text: i for i, text in enumerate(found.tokens)}
     null = np.maximum(0.0, 1.0 - found.probabilities.sum(axis=1, keepdims=True))
@@ -158,7 +159,7 @@ def support(network: SlotNetwork, found: SlotPosteriors) -> NDArray[np.float64]:
 
 
 def _scores(
-    network: SlotNetwork, graph: TokenGraph, unit: Unit, settings: AlignmentSettings
+    network: Offers, graph: TokenGraph, unit: Unit, settings: AlignmentSettings
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
     """What it scores to put a token into a slot, to leave a slot empty, to put a token between slots.
 
@@ -174,9 +175,7 @@ def _scores(
     return scale * fits / experts, scale * skips, scale * settings.gap_cost
 
 
-def _slot_times(
-    network: SlotNetwork, output: ExpertOutput, unit: Unit, rule: Normalizer
-) -> NDArray[np.float64]:
+def _slot_times(network: Offers, output: ExpertOutput, unit: Unit, rule: Normalizer) -> NDArray[np.float64]:
     """Start and end of the expert's own token in each slot: the one clock that is surely the lattice's."""
     result = np.full((network.slot_count, 2), np.nan)
     if unit == "word":
@@ -209,7 +208,7 @@ def _next_best(
 
 
 def _worth_hearing(
-    network: SlotNetwork, slots: NDArray[np.int64], found: SlotPosteriors, settings: AlignmentSettings
+    network: Offers, slots: NDArray[np.int64], found: SlotPosteriors, settings: AlignmentSettings
 ) -> NDArray[np.bool_]:
     """Slots x tokens of the lattice: what somebody offers there, and the most probable of the rest."""
     ids = {text: i for i, text in enumerate(network.vocabulary)}

@@ -21,7 +21,8 @@ from galloon.learners.alignment.spelling import spelled
 from galloon.learners.alignment.split_glued import respace
 from galloon.learners.errors import BudgetExceeded, InvalidInput
 from galloon.learners.kernels.slot_search import distinct_sequences, fill_slots
-from galloon.learners.observation import NULL, ExpertOutput, SlotNetwork, Utterance
+from galloon.learners.observation import ExpertOutput, Utterance
+from galloon.learners.offers import NULL, Offers
 from galloon.learners.text.normalizers import Normalizer
 from galloon.learners.text.normalizers import normalizer as named
 
@@ -31,7 +32,7 @@ def align(
     unit: Unit = "word",
     normalizer: str | Normalizer = "basic",
     settings: AlignmentSettings = DEFAULT_SETTINGS,
-) -> SlotNetwork:
+) -> Offers:
     """The slots of an utterance, from the 1-best words of every expert.
 
     The experts keep their order in the result. Confidences are those of the words; a line's confidence stands
@@ -45,7 +46,7 @@ def align_outputs(
     unit: Unit = "word",
     normalizer: str | Normalizer = "basic",
     settings: AlignmentSettings = DEFAULT_SETTINGS,
-) -> SlotNetwork:
+) -> Offers:
     """The same for what some experts said of one utterance."""
     rule = normalizer if isinstance(normalizer, Normalizer) else named(normalizer)
     names = tuple([output.name for output in experts])
@@ -55,12 +56,12 @@ def align_outputs(
     confidences = confidences_of(experts, outputs)
     if unit == "char":
         filled = _character_slots(outputs, confidences, settings)
-        return SlotNetwork(names, outputs.vocabulary, *filled)
+        return Offers(names, outputs.vocabulary, *filled)
     times = times_given(experts, outputs) if settings.time_cost > 0 else (UNTIMED, NOBODY)
     tokens, sureness, pieces = search_word_slots(
         (outputs.numbers, outputs.starts, confidences, *times), spelled(outputs.vocabulary), settings
     )
-    network = SlotNetwork(names, outputs.vocabulary, tokens, sureness)
+    network = Offers(names, outputs.vocabulary, tokens, sureness)
     return respace(network, pieces) if len(pieces) else network
 
 
@@ -78,12 +79,12 @@ def _character_slots(
 
 
 def with_expert(
-    network: SlotNetwork,
+    network: Offers,
     name: str,
     tokens: NDArray[np.int32],
     confidences: NDArray[np.float64] | None = None,
-) -> SlotNetwork:
-    """The network with one more expert: its token (an index of the vocabulary) in each slot."""
+) -> Offers:
+    """The network with one more derived expert: its token (an index of the vocabulary) in each slot."""
     if name in network.experts:
         raise InvalidInput(f"the network has an expert {name!r} already; choose another name")
     if tokens.shape != (network.slot_count,):
@@ -98,10 +99,11 @@ def with_expert(
         experts=(*network.experts, name),
         tokens=np.column_stack([network.tokens, tokens.astype(np.int32)]),
         confidences=np.column_stack([network.confidences, more]),
+        derived_count=network.derived_count + 1,
     )
 
 
-def in_order(network: SlotNetwork, experts: tuple[str, ...]) -> SlotNetwork:
+def in_order(network: Offers, experts: tuple[str, ...]) -> Offers:
     """The network with these experts as columns; an expert that said nothing offers null everywhere."""
     if network.experts == experts:
         return network

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from galloon.learners.alignment.vocabulary import renumbered
-from galloon.learners.observation import SlotNetwork
+from galloon.learners.offers import Offers
 
 
-def respace(network: SlotNetwork, pieces: NDArray[np.int64]) -> SlotNetwork:
+def respace(network: Offers, pieces: NDArray[np.int64]) -> Offers:
     """The network with glued tokens cut over the empty slots beside them, where their letters agree.
 
-    `pieces` are those of `learners.kernels.respace`.
+    `pieces` are those of `learners.kernels.split_glued`.
     """
     tokens, confidences = network.tokens.copy(), network.confidences.copy()
     ids = dict(zip(network.vocabulary, range(len(network.vocabulary)), strict=True))

@@ -18,7 +18,7 @@ from galloon.learners.alignment.spelling import spelled
 from galloon.learners.alignment.vocabulary import slot_tokens
 from galloon.learners.errors import BudgetExceeded
 from galloon.learners.kernels.target import place_target, place_words
-from galloon.learners.observation import NULL, SlotNetwork
+from galloon.learners.offers import NULL, Offers
 from galloon.learners.text.normalizers import Normalizer
 from galloon.learners.text.normalizers import normalizer as named
 
@@ -39,7 +39,7 @@ class AlignedTarget:
 
 
 def align_target(
-    network: SlotNetwork,
+    network: Offers,
     target: str | Sequence[str],
     unit: Unit = "word",
     normalizer: str | Normalizer = "basic",

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from galloon.learners.observation import NULL, SlotNetwork
+from galloon.learners.offers import NULL, Offers
 
 _INT32 = np.dtype(np.int32)
 
@@ -13,16 +13,16 @@ def renumbered(
     vocabulary: tuple[str, ...],
     tokens: NDArray[np.int32],
     confidences: NDArray[np.float64],
-) -> SlotNetwork:
+) -> Offers:
     """The network over a vocabulary without what nobody offers, in the order of its texts, null first."""
     used = sorted({vocabulary[token] for token in set(tokens.ravel().tolist()) if token != NULL})
     ordered = ("", *used)
     places = dict(zip(ordered, range(len(ordered)), strict=True))
     numbers = np.array([places.get(text, NULL) for text in vocabulary], dtype=np.int32)
-    return SlotNetwork(experts, ordered, numbers[tokens], confidences)
+    return Offers(experts, ordered, numbers[tokens], confidences)
 
 
-def slot_tokens(network: SlotNetwork) -> NDArray[np.int32]:
+def slot_tokens(network: Offers) -> NDArray[np.int32]:
     """The network's tokens in the type and layout that the kernels were compiled for, whoever made them."""
     tokens = network.tokens
     # Looked at several times in a round, and nearly always as it should be.

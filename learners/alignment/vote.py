@@ -24,7 +24,7 @@ from galloon.learners.alignment.slots import with_expert
 from galloon.learners.alignment.vocabulary import slot_tokens
 from galloon.learners.errors import InvalidInput
 from galloon.learners.kernels.votes import agreement, weighted_vote, with_votes
-from galloon.learners.observation import SlotNetwork
+from galloon.learners.offers import Offers
 
 Ties = Literal["listed", "agreement"]
 _WEIGHT_UNIT = 1 << 20  # whole-number weights: sums do not depend on their order
@@ -39,22 +39,22 @@ class Offer:
     confidences: NDArray[np.float64]
 
 
-def majority_vote(network: SlotNetwork, ties: Ties = "listed") -> Offer:
+def majority_vote(network: Offers, ties: Ties = "listed") -> Offer:
     """Occupancy first, then the most frequent token."""
     return _vote(network, np.ones(network.tokens.shape, dtype=np.int64), ties, occupancy_first=True)
 
 
-def frequency_vote(network: SlotNetwork, ties: Ties = "listed") -> Offer:
+def frequency_vote(network: Offers, ties: Ties = "listed") -> Offer:
     """The most frequent token, null among them."""
     return _vote(network, np.ones(network.tokens.shape, dtype=np.int64), ties, occupancy_first=False)
 
 
-def confidence_vote(network: SlotNetwork, ties: Ties = "listed") -> Offer:
+def confidence_vote(network: Offers, ties: Ties = "listed") -> Offer:
     """Occupancy first, then the token of the greatest sum of confidences."""
     return _vote(network, _confidence_weights(network), ties, occupancy_first=True)
 
 
-def most_confident(network: SlotNetwork, ties: Ties = "listed") -> Offer:
+def most_confident(network: Offers, ties: Ties = "listed") -> Offer:
     """The token with the one highest confidence."""
     weights = _confidence_weights(network)
     if not network.experts:
@@ -64,7 +64,7 @@ def most_confident(network: SlotNetwork, ties: Ties = "listed") -> Offer:
     return Offer(offer.tokens, weights.max(axis=1) / _WEIGHT_UNIT)
 
 
-DERIVED: Mapping[str, Callable[[SlotNetwork, Ties], Offer]] = {
+DERIVED: Mapping[str, Callable[[Offers, Ties], Offer]] = {
     "vote": majority_vote,
     "frequency_vote": frequency_vote,
     "confidence_vote": confidence_vote,
@@ -75,7 +75,7 @@ DERIVED: Mapping[str, Callable[[SlotNetwork, Ties], Offer]] = {
 _PLAIN = {"vote": True, "frequency_vote": False}  # all weigh the same: whether occupancy comes first
 
 
-def derive(network: SlotNetwork, names: Iterable[str], ties: Ties = "listed") -> SlotNetwork:
+def derive(network: Offers, names: Iterable[str], ties: Ties = "listed") -> Offers:
     """The network with these derived experts added; each is computed from the network as given."""
     result = network
     for name in names:
@@ -84,9 +84,7 @@ def derive(network: SlotNetwork, names: Iterable[str], ties: Ties = "listed") ->
     return result
 
 
-def offers_of_all(
-    network: SlotNetwork, derived: tuple[str, ...], last: NDArray[np.int32]
-) -> NDArray[np.int32]:
+def offers_of_all(network: Offers, derived: tuple[str, ...], last: NDArray[np.int32]) -> NDArray[np.int32]:
     """The tokens of the network's experts, of these derived ones, and of one more: a column each."""
     plain = _plain(derived)
     if plain is not None:
@@ -102,13 +100,13 @@ def _plain(derived: tuple[str, ...]) -> NDArray[np.bool_] | None:
     return np.array([_PLAIN[name] for name in derived], dtype=np.bool_) if known else None
 
 
-def _offer(network: SlotNetwork, name: str, ties: Ties) -> Offer:
+def _offer(network: Offers, name: str, ties: Ties) -> Offer:
     if name not in DERIVED:
         raise InvalidInput(f"no derived expert is called {name!r}; choose from {', '.join(DERIVED)}")
     return DERIVED[name](network, ties)
 
 
-def _vote(network: SlotNetwork, weights: NDArray[np.int64], ties: Ties, *, occupancy_first: bool) -> Offer:
+def _vote(network: Offers, weights: NDArray[np.int64], ties: Ties, *, occupancy_first: bool) -> Offer:
     count, tokens = len(network.experts), slot_tokens(network)
     if ties == "listed":
         preference = np.arange(count, 0, -1, dtype=np.int64)
@@ -120,7 +118,7 @@ def _vote(network: SlotNetwork, weights: NDArray[np.int64], ties: Ties, *, occup
     return Offer(chosen, share)
 
 
-def _confidence_weights(network: SlotNetwork) -> NDArray[np.int64]:
+def _confidence_weights(network: Offers) -> NDArray[np.int64]:
     """Confidences from 0 to 1 as weights; anything else is not a confidence and counts as unknown."""
     given = network.confidences
     with np.errstate(invalid="ignore"):

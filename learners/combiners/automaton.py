@@ -8,13 +8,11 @@ import json
 
 import numpy as np
 
-from galloon.learners import framing as blobs
-from galloon.learners import state
+from galloon.learners import framing, state
 from galloon.learners.automata.att_text import read_text
 from galloon.learners.automata.graph_context import GraphContext
 from galloon.learners.combiners.contract import (
-    ChosenToken,
-    Decision,
+    Choice,
     Feedback,
     Lesson,
     NamedTokens,
@@ -29,6 +27,7 @@ from galloon.learners.combiners.explanation import WeighedContext, WeighedSlot, 
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.combiners.weight_table import WeightTable
 from galloon.learners.errors import DamagedState, InvalidInput
+from galloon.learners.offers import no_offers
 from galloon.learners.paths.exp3_paths import Exp3Paths
 from galloon.learners.paths.game import Game, played_texts
 from galloon.learners.paths.perturbed_leader import PerturbedLeader
@@ -49,20 +48,26 @@ class AutomatonCombiner:
         self.game = Game(spec, self.automaton, transition_budget, node_budget)
         self._used: FloatArray | None = None  # of `_edge_probabilities`, until something is learned
 
-    def choose(self, observation: Observation, round_number: int) -> Decision:
+    def choose(self, observation: Observation, round_number: int) -> Choice:
         if not isinstance(observation, NamedTokens):
             raise InvalidInput("this learner has an automaton of its own: send tokens by transition name")
         outputs = self._outputs(observation)
         choice = self.game.choose(round_number)
-        tokens = tuple(
-            ChosenToken(outputs[edge], self.automaton.names[edge], float("nan"))
-            for edge in choice.path.tolist()
+        path = choice.path.tolist()
+        shown = [outputs[edge] for edge in path]
+        return Choice(
+            text=" ".join(filter(None, shown)),
+            offers=no_offers(len(path)),
+            shown=shown,
+            credited=[self.automaton.names[edge] for edge in path],
+            probabilities=[float("nan")] * len(path),
+            trust=np.empty((0, 0)),
+            log_probability=choice.log_probability,
+            memory=framing.join([json.dumps(outputs).encode(), choice.memory.to_bytes()]),
         )
-        text = " ".join(token.text for token in tokens if token.text)
-        memory = blobs.join([json.dumps(outputs).encode(), choice.memory.to_bytes()])
-        return Decision(text, tokens, choice.log_probability, memory)
 
-    def learn(self, memory: bytes, feedback: Feedback) -> Lesson:
+    def learn(self, memory: bytes, feedback: Feedback, view: object | None = None) -> Lesson:
+        del view  # a memory is read in no time
         outputs, remembered = self._remembered(memory)
         match feedback:
             case TrueText() | TrueTokens():
@@ -84,8 +89,9 @@ class AutomatonCombiner:
         used = self._edge_probabilities()[:most_rows, None]
         return WeightTable("transition", self.automaton.names[:most_rows], ("used",), used)
 
-    def explain(self, memory: bytes, slots: range) -> tuple[WeighedSlot, ...]:
+    def explain(self, memory: bytes, slots: range, view: object | None = None) -> tuple[WeighedSlot, ...]:
         """At these steps of the path: the transitions that leave its state, and how often paths use each now."""
+        del view
         outputs, remembered = self._remembered(memory)
         path, used = self.game.checked_path(remembered), self._edge_probabilities()
         explained = []
@@ -129,7 +135,7 @@ class AutomatonCombiner:
     def _remembered(self, memory: bytes) -> tuple[list[str], Memory]:
         """The token of each transition, and what the learner stored; the bytes may be somebody else's."""
         try:
-            packed_outputs, packed_memory = blobs.split(memory)
+            packed_outputs, packed_memory = framing.split(memory)
             outputs = json.loads(packed_outputs)
         except ValueError as error:
             raise DamagedState("the memory of this round is damaged or foreign") from error

@@ -1,18 +1,20 @@
 """The contract between a combiner and whoever hosts it (the daemon, or a program that embeds it).
 
-A combiner takes in what the engines said of one utterance and gives out a `Decision`; later, or never, it
-takes in feedback on it and gives out a `Lesson`. It keeps no list of pending rounds: all that it will need is
-in `Decision.memory`, which the host stores. `choose` changes nothing and is a function of the state, the
-observation and the round number; `learn` is the only state transition. So the host can journal events,
-replay them in order, and arrive at the same bits.
+A combiner takes in what the engines said of one utterance and gives out a `Choice`; later, or never, it takes
+in feedback on it and gives out a `Lesson`. It keeps no list of pending rounds: all that it will need is in
+`Choice.memory`, which the host stores. `choose` changes nothing and is a function of the state, the
+observation and the round number; `learn` is the only state transition. So the host can journal events, replay
+them in order, and arrive at the same bits.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, overload
+from typing import Any, Protocol
 
 from galloon.learners.combiners.explanation import WeighedSlot
-from galloon.learners.observation import SlotNetwork, Utterance
+from galloon.learners.observation import Utterance
+from galloon.learners.offers import Alternative, Offers
+from galloon.learners.paths.protocol import FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,16 +24,7 @@ class NamedTokens:
     tokens: Mapping[str, str]
 
 
-Observation = Utterance | SlotNetwork | NamedTokens
-
-
-@dataclass(frozen=True, slots=True)
-class Alternative:
-    """A token that was on offer, who offered it, and how probable it was."""
-
-    text: str
-    experts: tuple[str, ...]
-    probability: float
+Observation = Utterance | Offers | NamedTokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,59 +40,45 @@ class ChosenToken:
     alternatives: tuple[Alternative, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ChosenTokens(Sequence[ChosenToken]):
-    """The slots of an answer as columns. Alternatives are looked up only for a slot that somebody looks at."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Choice:
+    """The answer to one utterance, slot by slot, with the offers that it was made on.
 
-    texts: Sequence[str]
-    experts: Sequence[str]
-    probabilities: Sequence[float]
-    alternatives: Callable[[int], tuple[Alternative, ...]]
-
-    def __len__(self) -> int:
-        return len(self.texts)
-
-    @overload
-    def __getitem__(self, slot: int) -> ChosenToken: ...
-    @overload
-    def __getitem__(self, slot: slice) -> Sequence[ChosenToken]: ...
-    def __getitem__(self, slot: int | slice) -> ChosenToken | Sequence[ChosenToken]:
-        if isinstance(slot, slice):
-            return [self[i] for i in range(*slot.indices(len(self)))]
-        if not 0 <= slot < len(self):
-            raise IndexError(slot)
-        return ChosenToken(
-            self.texts[slot], self.experts[slot], self.probabilities[slot], self.alternatives(slot)
-        )
-
-
-def alternatives_to(
-    shown: int,
-    offers: Sequence[int],
-    vocabulary: Sequence[str],
-    experts: Sequence[str],
-    trust: Sequence[float],
-) -> tuple[Alternative, ...]:
-    """What else was on offer in a slot, most probable first: offers and trust are one of each expert."""
-    givers: dict[int, list[int]] = {}
-    for j, token in enumerate(offers):
-        if token != shown:
-            givers.setdefault(token, []).append(j)
-    others = [
-        Alternative(vocabulary[token], tuple(experts[j] for j in who), sum(trust[j] for j in who))
-        for token, who in givers.items()
-    ]
-    return tuple(sorted(others, key=lambda other: (-other.probability, other.text)))
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """The answer to one utterance. `memory` is opaque to the host, which gives it back with the feedback."""
+    `memory` is all that `learn` and `explain` need: the host stores it, and gives it back with the feedback.
+    `view` is what the combiner would otherwise read again from the memory. It belongs to the combiner that made
+    it, is never stored, and saves time while the host still has it; without it everything is equal to the bit.
+    """
 
     text: str
-    tokens: Sequence[ChosenToken]
+    offers: Offers
+    shown: Sequence[str]  # the token of each slot, empty for null
+    credited: Sequence[str]  # the expert that each comes from, or the transition of an explicit automaton
+    probabilities: Sequence[float]  # of the shown tokens; NaN where the learner has no cheap way to tell
+    trust: FloatArray  # rows x experts of the offers: slot i has row i modulo the rows
     log_probability: float
     memory: bytes
+    view: object | None = None
+
+    def __len__(self) -> int:
+        return len(self.shown)
+
+    def alternatives(self, slot: int) -> tuple[Alternative, ...]:
+        """What else was on offer in a slot, most probable first."""
+        if not self.offers.experts:
+            return ()
+        return self.offers.alternatives(slot, self.trust[slot % len(self.trust)].tolist(), self.shown[slot])
+
+    @property
+    def tokens(self) -> tuple[ChosenToken, ...]:
+        """All slots, for people and for tests: looks up all alternatives."""
+        return self.first_tokens(len(self))
+
+    def first_tokens(self, most: int) -> tuple[ChosenToken, ...]:
+        """At most so many slots from the first on."""
+        return tuple(
+            ChosenToken(self.shown[i], self.credited[i], self.probabilities[i], self.alternatives(i))
+            for i in range(min(most, len(self)))
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,11 +143,13 @@ class Combiner(Protocol):
     @property
     def experts(self) -> tuple[str, ...]: ...
 
-    def choose(self, observation: Observation, round_number: int) -> Decision: ...
+    def choose(self, observation: Observation, round_number: int) -> Choice: ...
 
-    def learn(self, memory: bytes, feedback: Feedback) -> Lesson: ...
+    def learn(self, memory: bytes, feedback: Feedback, view: object | None = None) -> Lesson:
+        """Take in feedback on the choice of this memory; `view` is that choice's, if the host still has it."""
+        ...
 
-    def explain(self, memory: bytes, slots: range) -> tuple[WeighedSlot, ...]:
+    def explain(self, memory: bytes, slots: range, view: object | None = None) -> tuple[WeighedSlot, ...]:
         """Why tokens of a round were chosen, for those of the slots that it has. Changes nothing."""
         ...
 

@@ -5,11 +5,11 @@ import numpy as np
 from galloon.learners.alignment import AlignedTarget, Unit, align_target
 from galloon.learners.combiners.contract import TrueText, TrueTokens
 from galloon.learners.errors import InvalidInput
-from galloon.learners.observation import SlotNetwork
+from galloon.learners.offers import Offers
 
 
 def slot_truth(
-    network: SlotNetwork, feedback: TrueText | TrueTokens, unit: Unit, normalizer: str
+    network: Offers, feedback: TrueText | TrueTokens, unit: Unit, normalizer: str
 ) -> AlignedTarget:
     """A text is aligned to the slots; tokens come one a slot."""
     if isinstance(feedback, TrueText):

@@ -6,7 +6,7 @@ the same slots, or takes what was revealed of it, and teaches the scorer and the
 slot match: 1 where the shown token is the true one, null included.
 """
 
-from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from galloon.learners import state
 from galloon.learners.alignment import AlignedTarget, Unit, in_order, offers_of_all, slot_text
 from galloon.learners.combiners.contract import (
-    ChosenTokens,
-    Decision,
+    Choice,
     Feedback,
     Lesson,
     Observation,
@@ -24,7 +23,6 @@ from galloon.learners.combiners.contract import (
     Statistics,
     TrueText,
     TrueTokens,
-    alternatives_to,
 )
 from galloon.learners.combiners.explanation import REASONS, WeighedContext, WeighedSlot, weighed_offers
 from galloon.learners.combiners.spec import CombinerSpec
@@ -35,9 +33,10 @@ from galloon.learners.combiners.weight_table import WeightTable
 from galloon.learners.errors import BoundExceeded, InvalidInput
 from galloon.learners.kernels.answers import answer, slot_gains
 from galloon.learners.kernels.poisson_binomial import posteriors
-from galloon.learners.observation import SlotNetwork, Utterance
+from galloon.learners.observation import Utterance
 from galloon.learners.offer_model import Scored, Scorer, ScorerSettings
 from galloon.learners.offer_model.model import label_numbers
+from galloon.learners.offers import Offers
 from galloon.learners.paths.protocol import BanditFeedback, FullFeedback, SemiBanditFeedback, Setting
 from galloon.learners.tied.contexts import context_name
 from galloon.learners.tied.learner import SlotView, TiedLearner
@@ -47,8 +46,23 @@ SCORER = "scorer"
 DERIVED = ("vote", "frequency_vote")  # unless the spec names others
 # Before anything is learned the scorer is a vote that will get better; engines alone are seldom best.
 SCORER_PRIOR, VOTE_PRIOR = 1 / 2, 1 / 4
-FRESH_ROUNDS = 64  # some ten kilobytes each
 _NEARLY = 1e-6  # no token is certainly right
+
+
+class _View(NamedTuple):
+    """What a memory holds, and what the scorer saw of its slots: the view of a choice."""
+
+    played: TextRound
+    scored: Scored | None
+
+
+class _Answered(NamedTuple):
+    """The shown token of each slot, the engine that gives it, its probability; the log of the answer's chance."""
+
+    tokens: NDArray[np.int32]
+    givers: NDArray[np.int64]
+    probabilities: NDArray[np.float64]
+    log_probability: float
 
 
 class TextCombiner:
@@ -80,23 +94,28 @@ class TextCombiner:
         self._gain = 0.0
         self._expected_gain = 0.0
         self._rounds, self._rounds_where_known = 0, 0
-        # Memories that need not be read again, oldest first: most feedback comes soon.
-        self._fresh: dict[bytes, tuple[TextRound, Scored]] = {}
 
     # The contract.
 
-    def choose(self, observation: Observation, round_number: int) -> Decision:
-        played, scored = self._play(observation, round_number)
-        tokens, log_probability = self._chosen_tokens(played)
-        return Decision(
-            text=slot_text(list(tokens.texts), self._unit),
-            tokens=tokens,
-            log_probability=log_probability,
-            memory=self._remember(played, scored),
+    def choose(self, observation: Observation, round_number: int) -> Choice:
+        view = self._play(observation, round_number)
+        played, vocabulary = view.played, view.played.network.vocabulary
+        answered = self._answered(played)
+        shown = [vocabulary[token] for token in answered.tokens.tolist()]
+        return Choice(
+            text=slot_text(shown, self._unit),
+            offers=played.offers(self.all_experts),
+            shown=shown,
+            credited=[self.experts[giver] for giver in answered.givers.tolist()],
+            probabilities=answered.probabilities.tolist(),
+            trust=played.played.probabilities,
+            log_probability=answered.log_probability,
+            memory=played.to_bytes(),
+            view=view,
         )
 
-    def learn(self, memory: bytes, feedback: Feedback) -> Lesson:
-        played, scored = self._fresh.pop(memory, None) or (self._recalled(memory), None)
+    def learn(self, memory: bytes, feedback: Feedback, view: object | None = None) -> Lesson:
+        played, scored = self._seen(memory, view)
         match feedback:
             case TrueText() | TrueTokens():
                 truth = slot_truth(played.network, feedback, self._unit, self.spec.normalizer)
@@ -135,12 +154,11 @@ class TextCombiner:
         )
         return WeightTable("context", names, self.all_experts, met.trust, tuple(met.visits.tolist()))
 
-    def explain(self, memory: bytes, slots: range) -> tuple[WeighedSlot, ...]:
+    def explain(self, memory: bytes, slots: range, view: object | None = None) -> tuple[WeighedSlot, ...]:
         """Why tokens of a round were chosen: trust as it was then, contexts and the scorer's reasons as now."""
-        played = self._recalled(memory)
+        played = self._seen(memory, view).played
         slots = slots[: max(0, played.network.slot_count - slots.start)]
-        view = self._view(played.tokens, played.labels, played.predicted)
-        contexts = self._tied.explain(view, slots, self.experts)
+        contexts = self._tied.explain(self._slot_view(played), slots, self.experts)
         scored = self._scorer.explain(played.network, played.labels, slots, REASONS)
         explained = []
         for slot, named, words in zip(slots, contexts, scored, strict=True):
@@ -180,14 +198,13 @@ class TextCombiner:
         self._gain = float.fromhex(found.meta["gain"])
         self._expected_gain = float.fromhex(found.meta["expected_gain"])
         self._rounds, self._rounds_where_known = (int(n) for n in found.meta["rounds"])
-        self._fresh.clear()
 
     def digest(self) -> str:
         return state.digest(self.to_bytes())
 
     # Choosing.
 
-    def _play(self, observation: Observation, round_number: int) -> tuple[TextRound, Scored]:
+    def _play(self, observation: Observation, round_number: int) -> _View:
         network, labels = self._network(observation)
         scored = self._scorer.score(network, labels)
         tokens = offers_of_all(network, self._derived, scored.best)
@@ -195,21 +212,16 @@ class TextCombiner:
         if self._setting is Setting.BANDIT:
             columns = [self._scorer.right_probabilities(scored, column) for column in tokens.T]
             predicted = np.column_stack(columns) if columns else predicted
-        choice = self._tied.choose(round_number, self._view(tokens, labels, predicted))
-        return TextRound(network, tokens, labels, predicted, choice.memory), scored
+        seen = SlotView(tokens, len(self.experts), label_numbers(labels), predicted)
+        choice = self._tied.choose(round_number, seen)
+        return _View(TextRound(network, tokens, labels, predicted, choice.memory), scored)
 
-    def _remember(self, played: TextRound, scored: Scored) -> bytes:
-        """The memory of a round; what it says, and what the scorer saw, is kept a while."""
-        memory = played.to_bytes()
-        self._fresh[memory] = played, scored
-        if len(self._fresh) > FRESH_ROUNDS:
-            del self._fresh[next(iter(self._fresh))]
-        return memory
+    def _seen(self, memory: bytes, view: object | None) -> _View:
+        if isinstance(view, _View):
+            return view
+        return _View(TextRound.from_bytes(memory, self.experts, len(self._derived) + 1), None)
 
-    def _recalled(self, memory: bytes) -> TextRound:
-        return TextRound.from_bytes(memory, self.experts, len(self._derived) + 1)
-
-    def _network(self, observation: Observation) -> tuple[SlotNetwork, dict[str, str]]:
+    def _network(self, observation: Observation) -> tuple[Offers, dict[str, str]]:
         """The slots, one column for each engine, and the labels that the learner may look at."""
         match observation:
             case Utterance():
@@ -217,7 +229,7 @@ class TextCombiner:
                 network = text_network(
                     observation, self.experts, listened_to, self._unit, self.spec.normalizer
                 )
-            case SlotNetwork():
+            case Offers():
                 network = in_order(observation, self.experts)
             case _:
                 raise InvalidInput(
@@ -226,35 +238,24 @@ class TextCombiner:
         labels = {n: observation.labels[n] for n in self.spec.labels if n in observation.labels}
         return network, labels
 
-    def _view(
-        self, tokens: NDArray[np.int32], labels: Mapping[str, str], predicted: NDArray[np.float64]
-    ) -> SlotView:
-        numbers = label_numbers(labels)
-        return SlotView(tokens, len(self.experts), numbers, predicted)
+    def _slot_view(self, played: TextRound) -> SlotView:
+        return SlotView(played.tokens, len(self.experts), label_numbers(played.labels), played.predicted)
 
-    def _chosen_tokens(self, played: TextRound) -> tuple[ChosenTokens, float]:
-        """The answer's slots, and the log of its chance."""
-        vocabulary, trust = played.network.vocabulary, played.played.probabilities
+    def _answered(self, played: TextRound) -> _Answered:
         slots = len(played.tokens)
         shown, givers, chances = np.empty(slots, np.int32), np.empty(slots, np.int64), np.empty(slots)
         log_probability = answer(
-            played.tokens, trust, played.played.shown, len(self.experts), shown, givers, chances
+            played.tokens,
+            played.played.probabilities,
+            played.played.shown,
+            len(self.experts),
+            shown,
+            givers,
+            chances,
         )
-        if played.network.alternatives.slots.size:
+        if played.network.posteriors.slots.size:
             _credit_lattices(played.network, shown, givers)
-        tokens = ChosenTokens(
-            [vocabulary[token] for token in shown.tolist()],
-            [self.experts[giver] for giver in givers.tolist()],
-            chances.tolist(),
-            lambda slot: alternatives_to(
-                int(shown[slot]),
-                played.tokens[slot].tolist(),
-                vocabulary,
-                self.all_experts,
-                trust[slot].tolist(),
-            ),
-        )
-        return tokens, log_probability
+        return _Answered(shown, givers, chances, log_probability)
 
     # Learning.
 
@@ -265,7 +266,7 @@ class TextCombiner:
         gained = slot_gains(
             played.tokens, played.played.shown, truth.tokens, gains, expert_gains, shown_gains
         )
-        view = self._view(played.tokens, played.labels, played.predicted)
+        view = self._slot_view(played)
         if self._setting is Setting.FULL:
             self._tied.learn(played.played, view, FullFeedback(gains))
             self._scorer.learn_truth(played.network, played.labels, truth, scored)
@@ -288,7 +289,7 @@ class TextCombiner:
             raise InvalidInput(f"{len(gains)} shown gains for {slots} shown slots: send one each")
         if gains.size and not (gains.min() >= 0.0 and gains.max() <= 1.0):
             raise BoundExceeded("shown gains of slot match lie between 0 and 1")
-        view = self._view(played.tokens, played.labels, played.predicted)
+        view = self._slot_view(played)
         self._teach_part(played, view, gains, scored)
         self._enter(float(gains.sum()), float(gains.sum()))
         return Lesson(float(gains.sum()))
@@ -302,7 +303,7 @@ class TextCombiner:
             raise BoundExceeded(
                 f"a score is the number of right slots, from 0 to {played.network.slot_count} here, not {score}"
             )
-        self._teach_score(played, self._view(played.tokens, played.labels, played.predicted), score)
+        self._teach_score(played, self._slot_view(played), score)
         self._enter(score, score)
         return Lesson(score)
 
@@ -333,12 +334,12 @@ class TextCombiner:
         self._expected_gain += expected
 
 
-def _credit_lattices(network: SlotNetwork, shown: NDArray[np.int32], givers: NDArray[np.int64]) -> None:
+def _credit_lattices(network: Offers, shown: NDArray[np.int32], givers: NDArray[np.int64]) -> None:
     """A token that no engine offers comes from the engine whose lattice finds it most probable."""
-    heard = network.alternatives
+    heard = network.posteriors
     unsaid = (network.tokens != shown[:, None]).all(axis=1)
     rows = np.flatnonzero(unsaid[heard.slots] & (heard.tokens == shown[heard.slots]))
-    rows = rows[np.argsort(heard.posteriors[rows], kind="stable")]
+    rows = rows[np.argsort(heard.probabilities[rows], kind="stable")]
     givers[heard.slots[rows]] = heard.experts[rows]  # of several the last one stays
 
 

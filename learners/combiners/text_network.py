@@ -15,12 +15,13 @@ from galloon.learners.alignment import (
     heard_alternatives,
     in_order,
 )
-from galloon.learners.observation import ExpertOutput, SlotNetwork, Utterance
+from galloon.learners.observation import ExpertOutput, Utterance
+from galloon.learners.offers import Offers
 
 
 def text_network(
     utterance: Utterance, experts: tuple[str, ...], listened_to: frozenset[str], unit: Unit, normalizer: str
-) -> SlotNetwork:
+) -> Offers:
     """The slots, a column for each expert in this order; an expert that said nothing offers null everywhere."""
     given = {output.name: output for output in utterance.outputs}
     unknown = [name for name in given if name not in experts]
@@ -37,8 +38,8 @@ def text_network(
 
 
 def _with_onlooker(
-    network: SlotNetwork, output: ExpertOutput, twin: int | None, unit: Unit, normalizer: str
-) -> SlotNetwork:
+    network: Offers, output: ExpertOutput, twin: int | None, unit: Unit, normalizer: str
+) -> Offers:
     """One more column, which changes no slot: that of who said the same, or where its tokens fit, without those
     that fit nowhere, and without confidences.
     """
@@ -49,7 +50,7 @@ def _with_onlooker(
     else:
         vocabulary, tokens = network.vocabulary, network.tokens[:, twin]
         confidences = network.confidences[:, twin]
-    return SlotNetwork(
+    return Offers(
         (*network.experts, output.name),
         vocabulary,
         np.column_stack([network.tokens, tokens]),

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from galloon.learners import framing as blobs
+from galloon.learners import framing
 from galloon.learners.errors import DamagedState
-from galloon.learners.observation import Alternatives, SlotNetwork
+from galloon.learners.offers import Offers, TokenPosteriors
 from galloon.learners.tied.learner import TiedMemory
 
 
@@ -20,7 +20,7 @@ from galloon.learners.tied.learner import TiedMemory
 class TextRound:
     """One utterance as it was seen and answered."""
 
-    network: SlotNetwork  # the engines alone
+    network: Offers  # the engines alone
     tokens: NDArray[np.int32]  # the offers of all experts, slots x experts; the scorer is the last
     labels: dict[str, str]
     predicted: NDArray[np.float64]  # slots x experts: how probably each would gain
@@ -31,14 +31,28 @@ class TextRound:
         """The token shown in each slot."""
         return self.tokens[np.arange(len(self.tokens)), self.played.shown]
 
+    def offers(self, experts: tuple[str, ...]) -> Offers:
+        """What all of these experts offer: the engines, and those behind them."""
+        network = self.network
+        confidences = np.full(self.tokens.shape, np.nan)
+        confidences[:, : len(network.experts)] = network.confidences
+        return Offers(
+            experts,
+            network.vocabulary,
+            self.tokens,
+            confidences,
+            posteriors=network.posteriors,
+            derived_count=len(experts) - len(network.experts),
+        )
+
     def to_bytes(self) -> bytes:
-        return blobs.join(
+        return framing.join(
             [
                 _words(self.network.vocabulary, self.labels),
                 self.tokens.astype("<i4", copy=False).tobytes(),
                 self.network.confidences.astype("<f8", copy=False).tobytes(),
                 self.predicted.astype("<f8", copy=False).tobytes(),
-                *_packed(self.network.alternatives),
+                *_packed(self.network.posteriors),
                 self.played.to_bytes(),
             ]
         )
@@ -47,18 +61,18 @@ class TextRound:
     def from_bytes(cls, data: bytes, engines: tuple[str, ...], derived_count: int) -> "TextRound":
         """The round in these bytes, for a combiner of so many experts."""
         try:
-            words, tokens, confidences, predicted, heard, posteriors, played = blobs.split(data)
+            words, tokens, confidences, predicted, heard, posteriors, played = framing.split(data)
             vocabulary, labels = json.loads(words)
             experts = len(engines) + derived_count
             offers = np.frombuffer(tokens, "<i4").astype(np.int32).reshape(-1, experts)
             "".join((*vocabulary, *labels, *labels.values()))  # a TypeError unless all are strings
             found = cls(
-                SlotNetwork(
+                Offers(
                     engines,
                     tuple(vocabulary),
                     np.ascontiguousarray(offers[:, : len(engines)]),
                     np.frombuffer(confidences, "<f8").astype(np.float64).reshape(-1, len(engines)),
-                    alternatives=_unpacked(heard, posteriors),
+                    posteriors=_unpacked(heard, posteriors),
                 ),
                 offers,
                 dict(labels),
@@ -81,9 +95,9 @@ class TextRound:
             and len(self.predicted) in {0, slots}
             and self.network.confidences.shape == self.network.tokens.shape
         )
-        heard = self.network.alternatives
+        heard = self.network.posteriors
         sound = sound and all(
-            ((column >= 0) & (column < limit)).all() and column.shape == heard.posteriors.shape
+            ((column >= 0) & (column < limit)).all() and column.shape == heard.probabilities.shape
             for column, limit in (
                 (heard.slots, slots),
                 (heard.experts, len(self.network.experts)),
@@ -98,16 +112,19 @@ class TextRound:
 
 def _words(vocabulary: tuple[str, ...], labels: dict[str, str]) -> bytes:
     """A list of both as JSON."""
-    return f"[{blobs.texts_as_json(vocabulary)}, {json.dumps(labels) if labels else {}}]".encode()
+    return f"[{framing.texts_as_json(vocabulary)}, {json.dumps(labels) if labels else {}}]".encode()
 
 
-def _packed(heard: Alternatives) -> list[bytes]:
+def _packed(heard: TokenPosteriors) -> list[bytes]:
     if not heard.slots.size:
         return [b"", b""]
     places = np.stack([heard.slots, heard.experts, heard.tokens])
-    return [places.astype("<i4", copy=False).tobytes(), heard.posteriors.astype("<f8", copy=False).tobytes()]
+    return [
+        places.astype("<i4", copy=False).tobytes(),
+        heard.probabilities.astype("<f8", copy=False).tobytes(),
+    ]
 
 
-def _unpacked(places: bytes, posteriors: bytes) -> Alternatives:
+def _unpacked(places: bytes, posteriors: bytes) -> TokenPosteriors:
     slots, experts, tokens = np.frombuffer(places, "<i4").astype(np.int32).reshape(3, -1)
-    return Alternatives(slots, experts, tokens, np.frombuffer(posteriors, "<f8").astype(np.float64))
+    return TokenPosteriors(slots, experts, tokens, np.frombuffer(posteriors, "<f8").astype(np.float64))

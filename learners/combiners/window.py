@@ -11,14 +11,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from galloon.learners import framing as blobs
-from galloon.learners import state
+from galloon.learners import framing, state
 from galloon.learners.alignment import AlignedTarget, Unit, align, derive, in_order, slot_text
 from galloon.learners.automata.ensemble_context import EnsembleContext
 from galloon.learners.automata.expert import Ensemble
 from galloon.learners.combiners.contract import (
-    ChosenTokens,
-    Decision,
+    Choice,
     Feedback,
     Lesson,
     Observation,
@@ -27,7 +25,6 @@ from galloon.learners.combiners.contract import (
     Statistics,
     TrueText,
     TrueTokens,
-    alternatives_to,
 )
 from galloon.learners.combiners.explanation import WeighedContext, WeighedSlot, weighed_offers
 from galloon.learners.combiners.spec import CombinerSpec
@@ -35,11 +32,12 @@ from galloon.learners.combiners.target import slot_truth
 from galloon.learners.combiners.weight_table import WeightTable
 from galloon.learners.errors import DamagedState, InvalidInput
 from galloon.learners.kernels import windows as kernel
-from galloon.learners.observation import SlotNetwork, Utterance
+from galloon.learners.observation import Utterance
+from galloon.learners.offers import Offers
 from galloon.learners.paths.exp3_paths import Exp3Paths
 from galloon.learners.paths.game import Game, Played
 from galloon.learners.paths.perturbed_leader import PerturbedLeader
-from galloon.learners.paths.protocol import FloatArray, IntArray, Memories, Memory
+from galloon.learners.paths.protocol import FloatArray, Memories, Memory
 
 STATE_VERSION = 1
 MOST_SLOTS = 4096  # of one utterance; its windows are numbered within the round
@@ -48,16 +46,10 @@ FILL_SHOWN, FILL_TRUE = "\0shown", "\0true"  # tokens that fill up a last window
 
 @dataclass(frozen=True, slots=True)
 class _Round:
-    """What the memory of a decision holds."""
+    """What the memory of a choice holds, and the view of one."""
 
-    network: SlotNetwork
+    network: Offers
     windows: Memories
-
-
-class _FreshMemory(bytes):
-    """A memory that carries what it says: not to be read again while the host still has it as it was given."""
-
-    played: _Round
 
 
 class WindowCombiner:
@@ -74,19 +66,32 @@ class WindowCombiner:
 
     # The contract.
 
-    def choose(self, observation: Observation, round_number: int) -> Decision:
+    def choose(self, observation: Observation, round_number: int) -> Choice:
         network = self._network(observation)
         choices = self.game.choose_many(round_number * MOST_SLOTS, self._window_count(network))
-        tokens = self._tokens(network, choices.paths)
-        return Decision(
-            text=slot_text(tokens.texts, self._unit),
-            tokens=tokens,
+        slots, trust = network.slot_count, self._offer_probabilities()
+        experts, chosen = np.empty(slots, dtype=np.int32), np.empty(slots, dtype=np.int32)
+        mass = np.empty(slots)
+        kernel.choose_tokens(
+            choices.paths.reshape(-1, self.spec.window), network.tokens, trust, experts, chosen, mass
+        )
+        names, vocabulary = self._all_experts, network.vocabulary
+        shown = [vocabulary[token] for token in chosen.tolist()]
+        played = _Round(network, choices.memories)
+        return Choice(
+            text=slot_text(shown, self._unit),
+            offers=network,
+            shown=shown,
+            credited=[names[expert] for expert in experts.tolist()],
+            probabilities=mass.tolist(),
+            trust=trust,
             log_probability=float(sum(choices.log_probabilities.tolist())),
-            memory=self._remember(network, choices.memories),
+            memory=_to_bytes(played),
+            view=played,
         )
 
-    def learn(self, memory: bytes, feedback: Feedback) -> Lesson:
-        played = self._recall(memory)
+    def learn(self, memory: bytes, feedback: Feedback, view: object | None = None) -> Lesson:
+        played = self._played(memory, view)
         if len(played.windows) != self._window_count(played.network):
             raise DamagedState("the memory of this round has another number of windows than its slots fill")
         match feedback:
@@ -113,9 +118,9 @@ class WindowCombiner:
         rows = tuple(f"slot {slot + 1}" for slot in range(min(self.spec.window, most_rows)))
         return WeightTable("slot", rows, self._all_experts, self._offer_probabilities()[: len(rows)])
 
-    def explain(self, memory: bytes, slots: range) -> tuple[WeighedSlot, ...]:
+    def explain(self, memory: bytes, slots: range, view: object | None = None) -> tuple[WeighedSlot, ...]:
         """What was on offer in these slots of a round, and how far each expert is trusted at their places now."""
-        network = _from_bytes(memory, self._all_experts).network
+        network = self._played(memory, view).network
         law, window = self._offer_probabilities(), self.spec.window
         explained = []
         for slot in slots[: max(0, network.slot_count - slots.start)]:
@@ -145,12 +150,12 @@ class WindowCombiner:
 
     # Choosing.
 
-    def _network(self, observation: Observation) -> SlotNetwork:
+    def _network(self, observation: Observation) -> Offers:
         """The slots, one column for each expert of the spec, derived ones last."""
         match observation:
             case Utterance():
                 network = align(observation, self._unit, self.spec.normalizer)
-            case SlotNetwork():
+            case Offers():
                 network = observation
             case _:
                 raise InvalidInput(
@@ -164,41 +169,15 @@ class WindowCombiner:
         tokens = np.ascontiguousarray(network.tokens, dtype=np.int32)  # as compiled code takes it
         return network if tokens is network.tokens else replace(network, tokens=tokens)
 
-    def _remember(self, network: SlotNetwork, windows: Memories) -> bytes:
-        """The memory of a decision. It goes when the host lets go of it: learned, expired or deleted."""
-        played = _Round(network, windows)
-        memory = _FreshMemory(_to_bytes(played))
-        memory.played = played
-        return memory
+    def _played(self, memory: bytes, view: object | None) -> _Round:
+        return (
+            view
+            if isinstance(view, _Round)
+            else _from_bytes(memory, self._all_experts, len(self.spec.derived))
+        )
 
-    def _recall(self, memory: bytes) -> _Round:
-        if isinstance(memory, _FreshMemory) and memory.played.network.experts == self._all_experts:
-            return memory.played
-        return _from_bytes(memory, self._all_experts)
-
-    def _window_count(self, network: SlotNetwork) -> int:
+    def _window_count(self, network: Offers) -> int:
         return -(-network.slot_count // self.spec.window)
-
-    def _tokens(self, network: SlotNetwork, paths: IntArray) -> ChosenTokens:
-        slots, offers = network.slot_count, self._offer_probabilities()
-        experts, chosen = np.empty(slots, dtype=np.int32), np.empty(slots, dtype=np.int32)
-        mass = np.empty(slots)
-        kernel.choose_tokens(
-            paths.reshape(-1, self.spec.window), network.tokens, offers, experts, chosen, mass
-        )
-        names, vocabulary = self._all_experts, network.vocabulary
-        return ChosenTokens(
-            [vocabulary[token] for token in chosen.tolist()],
-            [names[expert] for expert in experts.tolist()],
-            mass.tolist(),
-            lambda slot: alternatives_to(
-                int(chosen[slot]),
-                network.tokens[slot].tolist(),
-                vocabulary,
-                names,
-                offers[slot % self.spec.window].tolist(),
-            ),
-        )
 
     def _offer_probabilities(self) -> FloatArray:
         """The probability of each expert in each slot of a window; NaN where there is no cheap answer."""
@@ -240,19 +219,19 @@ def _only_window(played: _Round) -> Memory:
 
 def _to_bytes(played: _Round) -> bytes:
     network = played.network
-    return blobs.join(
+    return framing.join(
         [
-            blobs.texts_as_json(network.vocabulary).encode(),
+            framing.texts_as_json(network.vocabulary).encode(),
             network.tokens.astype("<i4", copy=False).tobytes(),
             played.windows.to_bytes(),
         ]
     )
 
 
-def _from_bytes(data: bytes, experts: tuple[str, ...]) -> _Round:
+def _from_bytes(data: bytes, experts: tuple[str, ...], derived: int) -> _Round:
     """The inverse of `_to_bytes`; bytes that are not its, as an imported state may carry, are refused."""
     try:
-        spelled, tokens, windows = blobs.split(data)
+        spelled, tokens, windows = framing.split(data)
         vocabulary = tuple(json.loads(spelled))
         table = np.frombuffer(tokens, dtype="<i4").reshape(-1, len(experts)).astype(np.int32)
     except (ValueError, TypeError) as error:
@@ -262,5 +241,5 @@ def _from_bytes(data: bytes, experts: tuple[str, ...]) -> _Round:
     if not set(map(type, vocabulary)) <= {str}:
         raise DamagedState("the memory of this round has a vocabulary that is not of texts")
     # Confidences decide nothing once a path is chosen, so they are not remembered.
-    network = SlotNetwork(experts, vocabulary, table, np.full(table.shape, np.nan))
+    network = Offers(experts, vocabulary, table, np.full(table.shape, np.nan), derived_count=derived)
     return _Round(network, Memories.from_bytes(windows))

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from galloon.learners.alignment.target import AlignedTarget
 from galloon.learners.evaluation.error_rate import ErrorCounts
-from galloon.learners.observation import NULL, SlotNetwork
+from galloon.learners.offers import NULL, Offers
 
 
-def oracle_errors(network: SlotNetwork, target: AlignedTarget) -> ErrorCounts:
+def oracle_errors(network: Offers, target: AlignedTarget) -> ErrorCounts:
     """The errors of the best choice in every slot: no way through the slots is closer to the truth."""
     truth = target.tokens[:, None]
     missed = ~(network.tokens == truth).any(axis=1)
@@ -25,7 +25,7 @@ def oracle_errors(network: SlotNetwork, target: AlignedTarget) -> ErrorCounts:
     return ErrorCounts(substitutions, deletions, insertions, target.length)
 
 
-def expert_errors(network: SlotNetwork, target: AlignedTarget) -> NDArray[np.int64]:
+def expert_errors(network: Offers, target: AlignedTarget) -> NDArray[np.int64]:
     """For each expert the slots where its offer is not the truth, and the tokens that fell between slots."""
     wrong = (network.tokens != target.tokens[:, None]).sum(axis=0)
     return np.asarray(wrong + target.unreachable, dtype=np.int64)

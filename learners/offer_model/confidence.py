@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from galloon.learners.errors import DamagedState
 from galloon.learners.kernels.offer_model import survey
 from galloon.learners.kernels.quantiles import BUCKETS, RING, buckets_of
-from galloon.learners.observation import SlotNetwork
+from galloon.learners.offers import Offers
 from galloon.learners.state import check_arrays
 
 RING_NAME, BORDERS_NAME = "confidence.ring", "confidence.borders"
@@ -31,11 +31,11 @@ class ConfidenceRecord:
         self._right = np.full((expert_count, COLUMNS), 0.5)
         self._total = np.ones((expert_count, COLUMNS))
 
-    def buckets(self, network: SlotNetwork) -> NDArray[np.int8]:
+    def buckets(self, network: Offers) -> NDArray[np.int8]:
         return np.asarray(buckets_of(self._seen, self._borders, network.confidences))
 
     def survey(
-        self, network: SlotNetwork, buckets: NDArray[np.int8], ids: NDArray[np.int64]
+        self, network: Offers, buckets: NDArray[np.int8], ids: NDArray[np.int64]
     ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
         """Log odds that each of these experts is right in each slot, and the token that they vote for."""
         trust, reference = survey(network.tokens, ids, buckets, self._right, self._total)

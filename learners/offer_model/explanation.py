@@ -21,9 +21,9 @@ from galloon.learners.kernels.offer_features import (
     slot_features,
 )
 from galloon.learners.kernels.offer_model import VOTE_WEIGHT, Weights
-from galloon.learners.observation import SlotNetwork
 from galloon.learners.offer_model.characters import CLASSES
 from galloon.learners.offer_model.templates import Names, describe
+from galloon.learners.offers import Offers
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ def explain_slots(
     language: Language,
     table: Weights,
     shares: NDArray[np.float64],
-    network: SlotNetwork,
+    network: Offers,
     labels: Mapping[int, str],
     slots: Iterable[int],
     most: int,
@@ -75,7 +75,7 @@ def _explain_offer(
     sheet: Sheet,
     table: Weights,
     shares: NDArray[np.float64],
-    network: SlotNetwork,
+    network: Offers,
     names: Names,
     slot: int,
     token: int,
@@ -101,5 +101,5 @@ def _explain_offer(
     )
 
 
-def _supporters(network: SlotNetwork, slot: int, token: int) -> tuple[str, ...]:
+def _supporters(network: Offers, slot: int, token: int) -> tuple[str, ...]:
     return tuple(network.experts[j] for j in np.flatnonzero(network.tokens[slot] == token))

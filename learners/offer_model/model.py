@@ -20,13 +20,13 @@ from galloon.learners.alignment.vocabulary import slot_tokens
 from galloon.learners.bounded_table import BoundedTable
 from galloon.learners.kernels.offer_features import Language, Page
 from galloon.learners.kernels.offer_model import ABSENT, Weights, read_and_score, take_in
-from galloon.learners.observation import SlotNetwork
 from galloon.learners.offer_model.characters import CLASSES
 from galloon.learners.offer_model.confidence import ConfidenceRecord
 from galloon.learners.offer_model.explanation import ExplainedSlot, explain_slots
 from galloon.learners.offer_model.language import LanguageModel
 from galloon.learners.offer_model.letters import Letters, letters_of
 from galloon.learners.offer_model.reliability import Standing
+from galloon.learners.offers import Offers
 from galloon.learners.state import check_arrays
 
 FEATURES_OF_AN_OFFER = 32  # new ones, roughly: room is made for them beforehand
@@ -88,7 +88,7 @@ class Scorer:
         self._lessons = 0  # since it was made or restored: what was read before one is stale after it
         self._useful: NDArray[np.int64] | None = None  # who is listened to, until something is learned
 
-    def score(self, network: SlotNetwork, labels: Mapping[str, str]) -> Scored:
+    def score(self, network: Offers, labels: Mapping[str, str]) -> Scored:
         """How probable each offer of each slot is."""
         spelling, ids = spelled(network.vocabulary), self._listened_to()
         *sheets, probabilities, best = read_and_score(
@@ -106,7 +106,7 @@ class Scorer:
 
     def learn_truth(
         self,
-        network: SlotNetwork,
+        network: Offers,
         labels: Mapping[str, str],
         target: AlignedTarget,
         scored: Scored | None = None,
@@ -117,7 +117,7 @@ class Scorer:
 
     def learn_shown(
         self,
-        network: SlotNetwork,
+        network: Offers,
         labels: Mapping[str, str],
         shown: NDArray[np.int32],
         gains: NDArray[np.float64],
@@ -135,7 +135,7 @@ class Scorer:
             self._language.read(letters, shown[first:last])
 
     def explain(
-        self, network: SlotNetwork, labels: Mapping[str, str], slots: Iterable[int], most: int
+        self, network: Offers, labels: Mapping[str, str], slots: Iterable[int], most: int
     ) -> tuple[ExplainedSlot, ...]:
         """What speaks for each offer of these slots: so many reasons of an offer at most, the strongest."""
         page = self._page(network, labels, letters_of(network.vocabulary))
@@ -193,7 +193,7 @@ class Scorer:
             self._useful = self._standing.listened_to(*self._confidence.record)
         return self._useful
 
-    def _page(self, network: SlotNetwork, labels: Mapping[str, str], letters: Letters) -> Page:
+    def _page(self, network: Offers, labels: Mapping[str, str], letters: Letters) -> Page:
         ids = self._listened_to()
         buckets = self._confidence.buckets(network)
         trust, reference = self._confidence.survey(network, buckets, ids)
@@ -213,7 +213,7 @@ class Scorer:
 
     def _learn(
         self,
-        network: SlotNetwork,
+        network: Offers,
         labels: Mapping[str, str],
         truth: NDArray[np.int32],
         shown: NDArray[np.int32],
@@ -239,13 +239,13 @@ class Scorer:
         )
 
 
-def _heard(network: SlotNetwork) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+def _heard(network: Offers) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
     """What lattices say of the slots, as a page has it; mostly nothing."""
-    said = network.alternatives
+    said = network.posteriors
     if not said.slots.size:
-        return np.zeros(network.slot_count + 1, dtype=np.int64), _NOTHING_HEARD, said.posteriors
+        return np.zeros(network.slot_count + 1, dtype=np.int64), _NOTHING_HEARD, said.probabilities
     starts = np.searchsorted(said.slots, np.arange(network.slot_count + 1))
-    return starts, np.column_stack([said.experts, said.tokens]), said.posteriors
+    return starts, np.column_stack([said.experts, said.tokens]), said.probabilities
 
 
 def label_hashes(labels: Mapping[str, str]) -> dict[int, str]:

@@ -21,7 +21,8 @@ from galloon.learners.combiners.contract import (
     TrueTokens,
 )
 from galloon.learners.combiners.spec import ALGORITHMS, DECISIONS, DERIVED, UNITS, CombinerSpec
-from galloon.learners.observation import ExpertOutput, Hypothesis, Lattice, SlotNetwork, Utterance, Word
+from galloon.learners.observation import ExpertOutput, Hypothesis, Lattice, Utterance, Word
+from galloon.learners.offers import Offers
 from galloon.v1 import combine_pb2 as wire
 from galloon.v1 import utterance_pb2
 
@@ -49,7 +50,7 @@ def networks(draw):
     for column in range(len(experts)):
         if draw(st.booleans()):
             confidences[:, column] = [draw(floats | st.just(float("nan"))) for _ in range(slots)]
-    return SlotNetwork(experts, vocabulary, tokens, confidences)
+    return Offers(experts, vocabulary, tokens, confidences)
 
 
 @st.composite

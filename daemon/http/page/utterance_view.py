@@ -13,7 +13,8 @@ from galloon.daemon.learner.learner import LearnerHost
 from galloon.daemon.learner.recent import KEPT_WHILE_WATCHED, Shown
 from galloon.daemon.learner.rounds import Pending, Settled
 from galloon.learners.alignment import slot_text
-from galloon.learners.combiners.contract import Alternative, ChosenToken, Feedback, TrueText, TrueTokens
+from galloon.learners.combiners.contract import ChosenToken, Feedback, TrueText, TrueTokens
+from galloon.learners.offers import Alternative
 from galloon.v1 import combine_pb2 as wire
 
 UTTERANCES = 12
@@ -69,7 +70,7 @@ def slots_to_json(tokens: Iterable[ChosenToken]) -> list[dict[str, Any]]:
 
 def _round_to_json(host: LearnerHost, round_: Pending | Settled, shown: Shown | None) -> dict[str, Any]:
     choice = wire.CombineResponse.FromString(round_.answer).choice
-    tokens = tokens_of(choice) if shown is None else shown.tokens
+    slots = tokens_of(choice)[:MOST_SLOTS] if shown is None else shown.choice.first_tokens(MOST_SLOTS)
     state, learned = "pending", wire.Learned()
     if isinstance(round_, Settled):
         state = "learned" if round_.lesson else "expired"
@@ -84,8 +85,8 @@ def _round_to_json(host: LearnerHost, round_: Pending | Settled, shown: Shown | 
         "gain": number(learned.gain) if state == "learned" else None,
         "truth": None if shown is None else _truth(shown.feedback, host),
         "detailed": shown is not None or bool(choice.alternatives),
-        "slots": slots_to_json(tokens[:MOST_SLOTS]),
-        "more_slots": max(0, len(tokens) - MOST_SLOTS),
+        "slots": slots_to_json(slots),
+        "more_slots": max(0, len(choice.tokens) - MOST_SLOTS),
     }
 
 

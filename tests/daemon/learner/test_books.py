@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from galloon.daemon.learner.books import WATCHED, Scoreboard
-from galloon.learners.combiners.contract import Decision, TrueText
+from galloon.learners.combiners.contract import Choice, TrueText
 from galloon.learners.combiners.spec import CombinerSpec
-from galloon.learners.observation import SlotNetwork
+from galloon.learners.offers import Offers
 
 SPEC = CombinerSpec(experts=("a", "b"))
 
@@ -17,8 +17,10 @@ SPEC = CombinerSpec(experts=("a", "b"))
 def said():
     """Two engines on two slots: a says "one two", b says "one too"; the combination is that of a."""
     tokens = np.array([[1, 1], [2, 3]], dtype=np.int32)
-    network = SlotNetwork(("a", "b"), ("", "one", "two", "too"), tokens, np.full((2, 2), np.nan))
-    return network, Decision("one two", (), 0.0, b"")
+    network = Offers(("a", "b"), ("", "one", "two", "too"), tokens, np.full((2, 2), np.nan))
+    return network, Choice(
+        "one two", network, ("one", "two"), ("a", "a"), (1.0, 1.0), np.ones((1, 2)), 0.0, b""
+    )
 
 
 @pytest.mark.parametrize("spelled_first", [False, True])
@@ -39,10 +41,10 @@ def test_rates_do_not_depend_on_when_the_truth_comes(spelled_first):
 
 
 def test_what_waits_for_its_truth_lets_go_of_its_arrays():
-    board, network = Scoreboard(SPEC), said()[0]
+    board, (network, choice) = Scoreboard(SPEC), said()
     gone = weakref.ref(network.tokens)
-    board.watch("u", network, said()[1])
-    del network
+    board.watch("u", network, choice)
+    del network, choice
     board.count_some(1)
     gc.collect()
     assert gone() is None

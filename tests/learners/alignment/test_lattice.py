@@ -184,10 +184,10 @@ def test_alternatives_are_heard_where_experts_differ():
     """Every token on offer there with its probability, null, and the lattice's own best others."""
     utterance = heard()
     network = heard_alternatives(align(utterance), utterance.outputs)
-    said = network.alternatives
+    said = network.posteriors
     rows = {
         network.vocabulary[token]: posterior
-        for token, posterior in zip(said.tokens, said.posteriors, strict=True)
+        for token, posterior in zip(said.tokens, said.probabilities, strict=True)
     }
     assert set(said.slots.tolist()) == {0}  # "call" against "fall"; the others agree
     assert set(said.experts.tolist()) == {0}

@@ -18,7 +18,7 @@ from galloon.learners.alignment import (
 )
 from galloon.learners.combiners.spec import DERIVED as NAMES
 from galloon.learners.errors import InvalidInput
-from galloon.learners.observation import SlotNetwork
+from galloon.learners.offers import Offers
 from tests.learners.alignment.outputs import utterance, utterances
 
 
@@ -26,7 +26,7 @@ def network(rows, confidences=None):
     tokens = np.array(rows, dtype=np.int32)
     given_confidences = np.full(tokens.shape, np.nan) if confidences is None else np.array(confidences)
     names = tuple(f"e{j}" for j in range(tokens.shape[1]))
-    return SlotNetwork(names, ("", "a", "b", "c", "d"), tokens, given_confidences)
+    return Offers(names, ("", "a", "b", "c", "d"), tokens, given_confidences)
 
 
 def test_occupancy_is_decided_before_the_token():

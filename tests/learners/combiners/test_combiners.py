@@ -10,7 +10,8 @@ from galloon.learners.combiners.build import build
 from galloon.learners.combiners.contract import NamedTokens, Score, ShownGains, TrueText, TrueTokens
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.errors import BoundExceeded, BudgetExceeded, InvalidInput, LearnerError
-from galloon.learners.observation import ExpertOutput, SlotNetwork, Utterance, Word
+from galloon.learners.observation import ExpertOutput, Utterance, Word
+from galloon.learners.offers import Offers
 from galloon.learners.paths.catalogue import NAMES
 
 EXPERTS = ("ann", "ben", "cid")
@@ -34,7 +35,7 @@ def _network(slots, seed=0, right=1):
     tokens = random.integers(0, 6, (slots, 3)).astype(np.int32)
     vocabulary = ("", *(f"w{i}" for i in range(1, 6)))
     truth = TrueTokens(tuple(vocabulary[t] for t in tokens[:, right]))
-    return SlotNetwork(EXPERTS, vocabulary, tokens, np.full(tokens.shape, np.nan)), truth
+    return Offers(EXPERTS, vocabulary, tokens, np.full(tokens.shape, np.nan)), truth
 
 
 def _utterance(texts, number="u1"):
@@ -56,7 +57,7 @@ def test_any_length_is_played_in_windows(algorithm, slots):
             assert token.text == offered
             others = {a.text for a in token.alternatives}
             assert others | {token.text} == {network.vocabulary[t] for t in network.tokens[slot]}
-        lesson = combiner.learn(decision.memory, truth)
+        lesson = combiner.learn(decision.memory, truth, decision.view)
         assert lesson.gain == sum(t.text == w for t, w in zip(decision.tokens, truth.tokens, strict=True))
         assert lesson.expert_gains["ben"] == slots
     twin = build(combiner.spec)
@@ -276,3 +277,18 @@ def test_a_forged_memory_is_not_explained(algorithm, automaton):
     with pytest.raises(LearnerError):
         combiner.explain(b"", range(1))
     assert combiner.digest() == before
+
+
+@pytest.mark.parametrize("algorithm", NAMES)
+def test_a_window_teaches_the_same_with_its_view_or_read_again(algorithm):
+    """The view of a choice saves reading its memory: nothing that is learned or explained depends on it."""
+    warm, cold = build(_spec(algorithm)), build(_spec(algorithm))
+    for number in range(6):
+        network, truth = _network(9)
+        choice, same = warm.choose(network, number), cold.choose(network, number)
+        assert choice.memory == same.memory
+        assert repr(warm.explain(choice.memory, range(9), choice.view)) == repr(
+            cold.explain(same.memory, range(9))
+        )
+        assert warm.learn(choice.memory, truth, choice.view) == cold.learn(same.memory, truth)
+    assert warm.digest() == cold.digest()

@@ -13,7 +13,8 @@ from galloon.learners.combiners.target import slot_truth
 from galloon.learners.combiners.text import SCORER, STATE_VERSION, TextCombiner
 from galloon.learners.combiners.weight_table import ShowsWeights
 from galloon.learners.errors import BoundExceeded, DamagedState, InvalidInput
-from galloon.learners.observation import ExpertOutput, Hypothesis, SlotNetwork, Utterance, Word
+from galloon.learners.observation import ExpertOutput, Hypothesis, Utterance, Word
+from galloon.learners.offers import Offers
 
 ENGINES = ("one", "two", "three")
 SENTENCE = "the old sailor told us of the white whale".split()
@@ -158,11 +159,10 @@ def test_a_memory_teaches_the_same_fresh_or_read_again(setting, waiting):
         pending = []
         for number, utterance in enumerate(utterances(30)):
             pending.append((utterance, made.choose(utterance, number)))
-            if made is forgetful:
-                made._fresh.clear()
             if len(pending) == waiting:
                 for shown, decision in pending:
-                    made.learn(decision.memory, truth(shown, decision))
+                    view = decision.view if made is fresh else None
+                    made.learn(decision.memory, truth(shown, decision), view)
                 pending.clear()
     assert fresh.digest() == forgetful.digest()
 
@@ -188,7 +188,7 @@ def test_nothing_said_is_an_answer_too():
 
 def test_slots_are_taken_as_they_are():
     made = combiner()
-    slots = SlotNetwork(
+    slots = Offers(
         ("two", "three"), ("", "a", "b"), np.array([[1, 2], [0, 1]], dtype=np.int32), np.full((2, 2), np.nan)
     )
     decision = made.choose(slots, 0)
@@ -276,6 +276,7 @@ def test_every_token_is_explained():
     assert all(offer.reasons for slot in contested for offer in slot.offers if "scorer" not in offer.experts)
     assert made.explain(decision.memory, range(1, 3)) == explained[1:3]
     assert made.explain(decision.memory, range(99, 120)) == ()
+    assert made.explain(decision.memory, range(4096), decision.view) == explained
     assert made.digest() == before
 
 
@@ -332,31 +333,31 @@ def test_what_only_an_n_best_list_offers_can_be_chosen():
         decision = made.choose(HEARD, number)
         made.learn(decision.memory, TrueText("the old man"))
     assert decision.text == "the old man"
-    assert decision.tokens.experts[1] == "one"
+    assert decision.credited[1] == "one"
 
 
 def test_a_round_with_alternatives_is_learned_alike_from_its_bytes():
     """What was heard is in the memory: a lesson after a restart is the lesson without one."""
     first, second = combiner(), combiner()
     for number in range(3):
-        memory = first.choose(HEARD, number).memory
-        first.learn(memory, TrueText("the old man"))
-        second.learn(memory, TrueText("the old man"))
+        choice = first.choose(HEARD, number)
+        first.learn(choice.memory, TrueText("the old man"), choice.view)
+        second.learn(choice.memory, TrueText("the old man"))
         assert first.digest() == second.digest()
 
 
 def test_forged_alternatives_are_refused():
     made = combiner()
     memory = made.choose(HEARD, 0).memory
-    played = made._recalled(memory)
-    heard = played.network.alternatives
+    played = made._seen(memory, None).played
+    heard = played.network.posteriors
     for forged in (
         replace(heard, slots=heard.slots + 9),
         replace(heard, slots=heard.slots[::-1] * np.arange(len(heard.slots), dtype=np.int32)[::-1]),
         replace(heard, experts=heard.experts - 1),
         replace(heard, tokens=heard.tokens + 99),
-        replace(heard, posteriors=heard.posteriors[:-1]),
+        replace(heard, probabilities=heard.probabilities[:-1]),
     ):
-        bad = replace(played, network=replace(played.network, alternatives=forged))
+        bad = replace(played, network=replace(played.network, posteriors=forged))
         with pytest.raises(DamagedState):
             made.learn(bad.to_bytes(), TrueText("the old man"))

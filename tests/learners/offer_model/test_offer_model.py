@@ -16,11 +16,11 @@ from galloon.learners.kernels.offer_features import (
     offer_room,
     slot_features,
 )
-from galloon.learners.observation import Alternatives, SlotNetwork
 from galloon.learners.offer_model import Scorer
 from galloon.learners.offer_model.characters import CLASSES
 from galloon.learners.offer_model.letters import letters_of
 from galloon.learners.offer_model.model import ScorerSettings, label_hashes
+from galloon.learners.offers import Offers, TokenPosteriors
 from tests.reference import offer_features as twin
 from tests.reference.scorer import Model
 
@@ -40,7 +40,7 @@ def network_of(rows, confidences=None, heard=()):
         -1, len(EXPERTS)
     )
     given_confidences = np.full(tokens.shape, np.nan) if confidences is None else confidences
-    network = SlotNetwork(EXPERTS, vocabulary, tokens, given_confidences)
+    network = Offers(EXPERTS, vocabulary, tokens, given_confidences)
     lines = sorted(
         (slot, expert, ids[token], posterior)
         for slot, by_expert in enumerate(heard)
@@ -51,7 +51,7 @@ def network_of(rows, confidences=None, heard=()):
         return network
     *places, posteriors = zip(*lines, strict=True)
     columns = (np.array(column, dtype=np.int32) for column in places)
-    return replace(network, alternatives=Alternatives(*columns, np.array(posteriors)))
+    return replace(network, posteriors=TokenPosteriors(*columns, np.array(posteriors)))
 
 
 def heard_of(slots, words):

@@ -8,7 +8,7 @@ import pytest
 from galloon.learners.combiners.build import build
 from galloon.learners.combiners.contract import TrueText, TrueTokens
 from galloon.learners.combiners.spec import CombinerSpec
-from galloon.learners.observation import SlotNetwork
+from galloon.learners.offers import Offers
 from galloon.learners.paths.game import Game
 from galloon.learners.paths.path_learner import PathLearner
 
@@ -23,11 +23,11 @@ GAINS = (
 EXPERTS = ("a", "b", "c")
 
 
-def network(random: Random, slots: int) -> SlotNetwork:
+def network(random: Random, slots: int) -> Offers:
     tokens = np.array([[random.randrange(5) for _ in EXPERTS] for _ in range(slots)], dtype=np.int32).reshape(
         -1, 3
     )
-    return SlotNetwork(EXPERTS, ("", "w1", "w2", "w3", "w4"), tokens, np.full(tokens.shape, np.nan))
+    return Offers(EXPERTS, ("", "w1", "w2", "w3", "w4"), tokens, np.full(tokens.shape, np.nan))
 
 
 def one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,101 @@
+"""The slots of an utterance, and what is on offer in each: `Offers`, which the alignment makes and learners see.
+
+In each slot each expert offers one token, or null (nothing is said here): the symbol 0 of every vocabulary and
+the empty string. An engine with a lattice or an n-best list offers more: `posteriors` has its other tokens.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+NULL = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TokenPosteriors:
+    """What lattices and n-best lists say of slots: a row for each token that an expert's gives a probability.
+
+    Sorted by slot, then by expert. In a slot that an expert has rows for, null has one too; what has none there
+    has no probability worth naming.
+    """
+
+    slots: NDArray[np.int32]
+    experts: NDArray[np.int32]  # columns of the offers
+    tokens: NDArray[np.int32]  # of the vocabulary
+    probabilities: NDArray[np.float64]
+
+
+_NOWHERE = np.zeros(0, dtype=np.int32)
+NO_POSTERIORS = TokenPosteriors(_NOWHERE, _NOWHERE, _NOWHERE, np.zeros(0))
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """A token that was on offer, who offered it, and how probable it was."""
+
+    text: str
+    experts: tuple[str, ...]
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class Offers:
+    """One token, or null, of each expert in each slot. Engines come first, then experts derived from them.
+
+    `tokens[i, j]` indexes `vocabulary`; `confidences[i, j]` is NaN where expert j gave none in slot i.
+    """
+
+    experts: tuple[str, ...]
+    vocabulary: tuple[str, ...]  # vocabulary[NULL] == ""
+    tokens: NDArray[np.int32]  # slots x experts
+    confidences: NDArray[np.float64]  # slots x experts
+    labels: Mapping[str, str] = field(default_factory=dict)  # as of an utterance
+    posteriors: TokenPosteriors = NO_POSTERIORS
+    derived_count: int = 0  # the last experts, which no engine stands for
+
+    @property
+    def slot_count(self) -> int:
+        return len(self.tokens)
+
+    @property
+    def engine_count(self) -> int:
+        return len(self.experts) - self.derived_count
+
+    def engines(self) -> "Offers":
+        """What the engines alone offer."""
+        if not self.derived_count:
+            return self
+        count = self.engine_count
+        return replace(
+            self,
+            experts=self.experts[:count],
+            tokens=np.ascontiguousarray(self.tokens[:, :count]),
+            confidences=np.ascontiguousarray(self.confidences[:, :count]),
+            derived_count=0,
+        )
+
+    def of(self, expert: str) -> list[str]:
+        """The token that this expert offers in each slot."""
+        column = self.tokens[:, self.experts.index(expert)]
+        return [self.vocabulary[token] for token in column.tolist()]
+
+    def alternatives(self, slot: int, trust: Sequence[float], shown: str) -> tuple[Alternative, ...]:
+        """What is on offer in a slot beside the shown token, most probable first; trust is one of each expert."""
+        givers: dict[int, list[int]] = {}
+        for j, token in enumerate(self.tokens[slot].tolist()):
+            givers.setdefault(token, []).append(j)
+        others = [
+            Alternative(
+                self.vocabulary[token], tuple(self.experts[j] for j in who), sum(trust[j] for j in who)
+            )
+            for token, who in givers.items()
+            if self.vocabulary[token] != shown
+        ]
+        return tuple(sorted(others, key=lambda other: (-other.probability, other.text)))
+
+
+def no_offers(slot_count: int) -> Offers:
+    """For a learner without experts: nobody offers anything in so many slots."""
+    return Offers((), ("",), np.zeros((slot_count, 0), dtype=np.int32), np.zeros((slot_count, 0)))
