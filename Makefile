@@ -3,8 +3,9 @@ PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
+FROM ?=
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check fix bench fault soak sbom audit proto lock clean
+.PHONY: help setup run test check fix bench fault soak upgrade sbom audit proto lock clean
 
 help: ## List the targets.
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-7s %s\n", $$1, $$2}'
@@ -49,6 +50,9 @@ fault: $(VENV)/.kernels ## Kills, power losses, rotten bytes, abuse and sabotage
 
 soak: $(VENV)/.kernels ## Hours of work with a random fault every 30 s (ARGS="--hours 1").
 	$(BIN)/python -m tests.fault.soak $(ARGS)
+
+upgrade: $(VENV)/.kernels ## Play old code against this tree: equal to the bit? (FROM=commit; default the last tag.)
+	$(BIN)/python -m tests.upgrade --from "$(FROM)" $(ARGS)
 
 sbom: $(VENV)/.ready ## The bill of materials of what is deployed, as CycloneDX JSON on standard output.
 	@$(BIN)/python deploy/sbom.py requirements.lock

@@ -1,0 +1,83 @@
+"""The harness that compares two versions, played with one: it finds nothing, and what is planted it finds."""
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from tests.upgrade import sides, vocabulary
+from tests.upgrade.__main__ import library_difference
+from tests.upgrade.difference import first_difference
+from tests.upgrade.material import games
+from tests.upgrade.player import play
+from tests.upgrade.sides import NEW, Side
+
+GAMES = {game["name"]: game for game in games(3)}
+SOME = ["default, texts, full, best", "default, lattices, bandit, sample", "com_band, automaton, ngram"]
+
+
+def lines(game):
+    return [json.dumps(event) + "\n" for event in play(game)]
+
+
+def test_a_version_plays_as_itself(tmp_path):
+    """In processes of their own, as two versions do."""
+    assert not library_difference(Side("old", NEW.python), NEW, [GAMES[name] for name in SOME], tmp_path)
+
+
+@pytest.mark.parametrize("name", SOME)
+def test_every_kind_of_event_is_written_down(name):
+    events = {event["event"] for event in play(GAMES[name])}
+    assert events >= {"choice", "lesson", "statistics", "weights"}
+
+
+def test_feedback_is_late_missing_and_of_every_kind():
+    rounds = [each for game in games(30) for each in game["rounds"]]
+    assert {each["feedback"] for each in rounds} == {"true_text", "true_tokens", "shown_gains", "score"}
+    assert {0, 70, None} <= {each["delay"] for each in rounds}
+
+
+def test_one_bit_of_one_number_is_noticed_and_named(monkeypatch):
+    """A lesson whose gain is the next number that a float can be."""
+    before = lines(GAMES[SOME[0]])
+    told = vocabulary.lesson
+    monkeypatch.setattr(
+        vocabulary,
+        "lesson",
+        lambda learned: {**told(learned), "gain": math.nextafter(learned.gain, 99).hex()},
+    )
+    found = first_difference(before, lines(GAMES[SOME[0]]))
+    assert "event lesson" in found
+    assert "gain: old" in found
+
+
+def test_another_draw_is_noticed():
+    game = GAMES["expanded_hedge, slot_match, sample"]
+    other = {**game, "spec": {**game["spec"], "seed": 1}}
+    assert "event choice" in first_difference(lines(game), lines(other))
+
+
+def test_a_record_that_ends_early_is_noticed():
+    game = lines(GAMES[SOME[0]])
+    assert "the new side ended here" in first_difference(game, game[:-1])
+    assert not first_difference(game, game)
+
+
+def test_a_side_that_cannot_play_is_not_taken_for_an_equal_one(tmp_path):
+    unable = Side("old", Path("/bin/false"))
+    assert "could not play" in library_difference(unable, NEW, [GAMES[SOME[0]]], tmp_path)
+
+
+def test_the_material_names_no_learner_twice():
+    names = [game["name"] for game in games(3)]
+    assert len(set(names)) == len(names)
+
+
+def test_every_algorithm_of_the_catalogue_is_played():
+    algorithms = vocabulary.find("learners.combiners.spec:ALGORITHMS")
+    assert {game["spec"]["algorithm"] for game in GAMES.values()} == set(algorithms)
+
+
+def test_this_commit_shares_its_own_stores():
+    assert sides.shares_stores("HEAD")

@@ -1,0 +1,184 @@
+"""The one place that knows how each version names its things: specs, utterances, feedback, answers.
+
+The player runs unchanged in the environment of an old commit and in that of the working tree. What they call
+differently is looked up here; nothing else under `tests/upgrade` imports galloon.
+"""
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+
+def find(*places: str) -> Any:
+    """The first of these `module:name` that this version has, below the package galloon."""
+    for place in places:
+        module, _, name = place.partition(":")
+        try:
+            return getattr(import_module(f"galloon.{module}"), name)
+        except (ImportError, AttributeError):
+            continue
+    raise LookupError(f"this version has none of {', '.join(places)}: name the new place in {__name__}")
+
+
+CONTRACT = ("learners.combiners.contract", "learners.combiner")
+OBSERVATION = ("learners.observation", "learners.utterance")
+
+
+def find_in(modules: Sequence[str], *names: str) -> Any:
+    return find(*(f"{module}:{name}" for name in names for module in modules))
+
+
+Refusal = find("learners.errors:LearnerError")
+_build = find("learners.combiners.build:build", "learners.build:build")
+_Spec = find("learners.combiners.spec:CombinerSpec", "learners.spec:CombinerSpec")
+_SPEC_FIELDS = {field.name for field in dataclasses.fields(_Spec)}
+_RENAMED = {"experts": "engines"}  # fields of a spec, in the material's words and in newer ones
+
+
+def build(spec: Mapping[str, Any]) -> Any:
+    """The combiner of a spec in the material's words."""
+    values = {
+        (name if name in _SPEC_FIELDS else _RENAMED[name]): tuple(value) if isinstance(value, list) else value
+        for name, value in spec.items()
+    }
+    return _build(_Spec(**values))
+
+
+# What engines said.
+
+
+def observation(number: int, said: Mapping[str, Any]) -> Any:
+    match said:
+        case {"slots": offers, "confidences": confidences, "labels": labels}:
+            return _network(offers, confidences, labels)
+        case {"named": tokens}:
+            return find_in(CONTRACT, "NamedTokens")(tokens)
+        case {"outputs": outputs, "labels": labels}:
+            utterance = find_in(OBSERVATION, "Utterance")
+            return utterance(f"u{number}", tuple(map(_output, outputs)), labels=labels)
+    raise ValueError(f"material that nobody knows: {said}")
+
+
+def _network(offers: Mapping[str, list[str]], confidences: Mapping[str, list[float]], labels: Any) -> Any:
+    """Slots with the vocabulary in the order in which tokens come, null first."""
+    ids = {"": 0}
+    columns = [[ids.setdefault(token, len(ids)) for token in tokens] for tokens in offers.values()]
+    given = [confidences.get(name, [math.nan] * len(tokens)) for name, tokens in offers.items()]
+    return find_in(OBSERVATION, "SlotNetwork")(
+        tuple(offers),
+        tuple(ids),
+        np.array(columns, dtype=np.int32).T.copy(),
+        np.array(given, dtype=np.float64).T.copy(),
+        labels,
+    )
+
+
+def _output(output: Mapping[str, Any]) -> Any:
+    word, hypothesis = find_in(OBSERVATION, "Word"), find_in(OBSERVATION, "Hypothesis")
+    lattice = output.get("lattice")
+    return find_in(OBSERVATION, "ExpertOutput")(
+        output["name"],
+        tuple(word(**each) for each in output["words"]),
+        output["confidence"],
+        tuple(
+            hypothesis(tuple(word(text) for text in entry["words"]), entry["score"])
+            for entry in output.get("nbest", ())
+        ),
+        None if lattice is None else _lattice(lattice),
+    )
+
+
+def _lattice(lattice: Mapping[str, Any]) -> Any:
+    return find_in(OBSERVATION, "Lattice")(
+        lattice["state_count"],
+        0,
+        tuple(lattice["finals"]),
+        np.array(lattice["sources"], dtype=np.int32),
+        np.array(lattice["targets"], dtype=np.int32),
+        tuple(lattice["words"]),
+        np.array(lattice["log_scores"]),
+        None if lattice["times"] is None else np.array(lattice["times"]),
+    )
+
+
+# Feedback.
+
+
+def feedback(kind: str, value: Any) -> Any:
+    names = {
+        "true_text": "TrueText",
+        "true_tokens": "TrueTokens",
+        "shown_gains": "ShownGains",
+        "score": "Score",
+    }
+    return find_in(CONTRACT, names[kind])(tuple(value) if isinstance(value, list) else value)
+
+
+# What comes back, as JSON values in one vocabulary; numbers as hexadecimal, to the bit.
+
+
+def number(value: float | None) -> str | None:
+    return None if value is None else float(value).hex()
+
+
+def numbers(values: Mapping[str, float]) -> dict[str, str | None]:
+    return {name: number(value) for name, value in values.items()}
+
+
+def choice(made: Any) -> dict[str, Any]:
+    return {
+        "text": made.text,
+        "log_probability": number(made.log_probability),
+        "tokens": [[token.text, token.expert, number(token.probability)] for token in made.tokens],
+        "alternatives": [
+            [[other.text, list(other.experts), number(other.probability)] for other in token.alternatives]
+            for token in made.tokens
+        ],
+    }
+
+
+def lesson(learned: Any) -> dict[str, Any]:
+    return {"gain": number(learned.gain), "expert_gains": numbers(learned.expert_gains)}
+
+
+def statistics(combiner: Any) -> dict[str, Any]:
+    """All of them but the size of the state, which an upgrade may change."""
+    found = combiner.statistics()
+    told = {}
+    for field in dataclasses.fields(found):
+        value = getattr(found, field.name)
+        if field.name != "state_bytes":
+            told[field.name] = number(value) if isinstance(value, float) else value
+    return told
+
+
+def weights(combiner: Any) -> dict[str, Any]:
+    table = combiner.weights(32)
+    return {
+        "rows": list(table.rows),
+        "columns": list(table.columns),
+        "probabilities": [[number(value) for value in row] for row in table.probabilities.tolist()],
+        "counts": None if table.counts is None else list(table.counts),
+    }
+
+
+def explanation(combiner: Any, memory: bytes) -> list[dict[str, Any]]:
+    return [
+        {
+            "offers": [
+                [o.text, list(o.experts), number(o.probability), number(o.score), _reasons(o)]
+                for o in slot.offers
+            ],
+            "trust": numbers(slot.trust),
+            "contexts": [[context.name, number(context.weight)] for context in slot.contexts],
+        }
+        for slot in combiner.explain(memory, range(4))
+    ]
+
+
+def _reasons(offer: Any) -> list[list[Any]]:
+    return [[reason.phrase, number(reason.part)] for reason in offer.reasons]
