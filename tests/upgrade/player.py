@@ -32,9 +32,9 @@ def play(game: Mapping[str, Any]) -> Iterator[Event]:
         made = combiner.choose(said, number)
         yield {"round": number, "event": "choice", **vocabulary.choice(made)}
         if each["delay"] is not None:
-            due.setdefault(number + each["delay"], []).append((number, each, made))
-        for first, told, chosen in due.pop(number, []):
-            yield from _learn(combiner, first, told, chosen)
+            due.setdefault(number + each["delay"], []).append((number, each, made, combiner))
+        for late in due.pop(number, []):
+            yield from _learn(combiner, *late)
         if number % 10 == 9:
             yield {
                 "round": number,
@@ -45,18 +45,18 @@ def play(game: Mapping[str, Any]) -> Iterator[Event]:
             yield {"round": number, "event": "statistics", **vocabulary.statistics(combiner)}
             data, combiner = combiner.to_bytes(), vocabulary.build(game["spec"])
             combiner.restore(data)
-    for late in due.values():
-        for first, told, chosen in late:
-            yield from _learn(combiner, first, told, chosen)
+    for late in (each for after in sorted(due) for each in due[after]):
+        yield from _learn(combiner, *late)
     yield {"round": len(rounds), "event": "statistics", **vocabulary.statistics(combiner)}
     yield {"round": len(rounds), "event": "weights", **vocabulary.weights(combiner)}
 
 
-def _learn(combiner: Any, number: int, told: Mapping[str, Any], made: Any) -> Iterator[Event]:
-    """The lesson; what is refused first is an answer too."""
+def _learn(combiner: Any, number: int, told: Mapping[str, Any], made: Any, maker: Any) -> Iterator[Event]:
+    """The lesson; what is refused first is an answer too. Warm views are given back for two rounds of three."""
+    warm = combiner is maker and number % 3 > 0
     for kind, value in _feedback(told, [token.text for token in made.tokens]):
         try:
-            learned = combiner.learn(made.memory, vocabulary.feedback(kind, value))
+            learned = vocabulary.learn(combiner, made, vocabulary.feedback(kind, value), warm)
         except vocabulary.Refusal:
             yield {"round": number, "event": "refusal", "feedback": kind}
         else:

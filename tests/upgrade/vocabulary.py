@@ -68,7 +68,7 @@ def _network(offers: Mapping[str, list[str]], confidences: Mapping[str, list[flo
     ids = {"": 0}
     columns = [[ids.setdefault(token, len(ids)) for token in tokens] for tokens in offers.values()]
     given = [confidences.get(name, [math.nan] * len(tokens)) for name, tokens in offers.items()]
-    return find_in(OBSERVATION, "SlotNetwork")(
+    return find_in(("learners.offers", *OBSERVATION), "Offers", "SlotNetwork")(
         tuple(offers),
         tuple(ids),
         np.array(columns, dtype=np.int32).T.copy(),
@@ -106,6 +106,13 @@ def _lattice(lattice: Mapping[str, Any]) -> Any:
 
 
 # Feedback.
+
+
+def learn(combiner: Any, made: Any, told: Any, warm: bool) -> Any:
+    """The lesson of feedback on a choice; `warm` gives back the view that newer choices carry beside the memory."""
+    if warm and getattr(made, "view", None) is not None:
+        return combiner.learn(made.memory, told, made.view)
+    return combiner.learn(made.memory, told)
 
 
 def feedback(kind: str, value: Any) -> Any:
