@@ -11,7 +11,7 @@ DAEMON = Path(failpoints.__file__).parent
 
 def test_every_point_is_reached_somewhere():
     """No name without a place, no place without a name."""
-    code = "".join(path.read_text() for path in DAEMON.glob("*.py") if path.name != "failpoints.py")
+    code = "".join(path.read_text() for path in DAEMON.rglob("*.py") if path.name != "failpoints.py")
     for point in failpoints.POINTS:
         assert f'reach("{point}")' in code, point
     assert code.count("reach(") == len(failpoints.POINTS)

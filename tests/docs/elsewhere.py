@@ -6,7 +6,7 @@ shows any more, or whose runner is gone.
 
 from dataclasses import dataclass
 
-FIRST_RUN = "tests/clients/commands/test_first_run.py"
+FIRST_RUN = "tests/clients/commands/test_demo.py"
 IMAGE = "tests/deploy/test_image.py"
 MANIFESTS = "tests/deploy/test_manifests.py"
 PACKAGING = "tests/test_packaging.py"

@@ -11,17 +11,10 @@ HEAVY = ("numba", "llvmlite", "pynini", "pywrapfst", "aiohttp", "prometheus_clie
 @pytest.mark.parametrize(
     "module",
     [
-        *(
-            "client",
-            "blocking",
-            "learners_command",
-            "explain_command",
-            "convert",
-            "top",
-            "examples.asynchronous",
-            "examples.blocking",
-        ),
-        *("replay.command", "score", "combine"),  # whose answer to a wrong option comes at once
+        *("api.client", "api.blocking", "examples.asynchronous", "examples.blocking"),
+        *("commands.learners", "commands.explain", "commands.convert", "commands.top"),
+        # Commands whose answer to a wrong option must come at once.
+        *("commands.replay", "commands.score", "commands.combine"),
     ],
 )
 def test_importing_it_pulls_in_nothing_heavy(module: str):

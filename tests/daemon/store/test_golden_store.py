@@ -8,8 +8,8 @@ import pytest
 from galloon.daemon.store.sqlite_schema import FILE_NAME, FORMAT
 from galloon.v1 import combine_pb2 as wire
 from galloon.v1 import learners_pb2
-from tests.daemon import golden_store
 from tests.daemon.serving import serving
+from tests.daemon.store import golden_store
 
 FORMATS = sorted(path.name.removesuffix(".db.gz") for path in golden_store.FOLDER.glob("format*.db.gz"))
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from galloon.learners.automata.context import Reach
 from galloon.learners.automata.expert import Ensemble, ExplicitAutomaton
-from tests.learners import checks
+from tests.learners.paths import checks
 from tests.learners.paths.subjects import CASES, KINDS, Subject
 
 TANGLE = ExplicitAutomaton(  # parallel transitions, unequal lengths, a final state with ways onward

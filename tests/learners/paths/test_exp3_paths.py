@@ -12,8 +12,8 @@ from galloon.learners.errors import BudgetExceeded, DamagedState
 from galloon.learners.kernels import trie
 from galloon.learners.paths.exp3_paths import Exp3Paths
 from galloon.learners.paths.protocol import BanditFeedback
-from tests.learners import checks
 from tests.learners.automata.strategies import ensembles, explicit_automata
+from tests.learners.paths import checks
 from tests.learners.paths.subjects import Subject, play
 from tests.learners.paths.test_every_learner import TANGLE
 from tests.reference.exp3_literal import LiteralExp3
