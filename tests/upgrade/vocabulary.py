@@ -109,7 +109,7 @@ def _lattice(lattice: Mapping[str, Any]) -> Any:
 
 
 def learn(combiner: Any, made: Any, told: Any, warm: bool) -> Any:
-    """The lesson of feedback on a choice; `warm` gives back the view that newer choices carry beside the memory."""
+    """The lesson of feedback on a choice; `warm` passes the view that newer choices carry."""
     if warm and getattr(made, "view", None) is not None:
         return combiner.learn(made.memory, told, made.view)
     return combiner.learn(made.memory, told)
