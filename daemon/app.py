@@ -25,7 +25,7 @@ from aiohttp import web
 from grpc_reflection.v1alpha import reflection
 
 from galloon.daemon.config import Config
-from galloon.daemon.errors import StoreError
+from galloon.daemon.errors import PortUnavailable, StoreError
 from galloon.daemon.http.metrics import Metrics
 from galloon.daemon.http.page.routes import Page
 from galloon.daemon.http.scrape import scrape
@@ -90,8 +90,12 @@ class App:
         self.streams = CombineService(self.registry, self._gate, self._ledger, config.limits, self.metrics)
         self._housekeeping = Housekeeping(self.registry, config.store, self.metrics, self._clock)
         self._chores = asyncio.create_task(self._housekeeping.run())
-        self.address = await self._open_grpc_port()
-        self.http_address = await self._open_http_port()
+        try:
+            self.address = await self._open_grpc_port()
+            self.http_address = await self._open_http_port()
+        except PortUnavailable:
+            await self._give_up()
+            raise
         self._health.set_daemon()
         self._ready = True
         log.info("serving", grpc=self.address, http=self.http_address, learners=len(self.registry))
@@ -128,6 +132,13 @@ class App:
             raise self._failure
 
     # Parts.
+
+    async def _give_up(self) -> None:
+        """End the threads and the port of a start that failed: the process could not exit while they run."""
+        await self._server.stop(grace=None)
+        self._chores.cancel()
+        await self._store.close()
+        self._pool.shutdown()
 
     async def _open_grpc_port(self) -> str:
         self._server = grpc_server(self.config, self._gate)

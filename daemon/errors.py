@@ -17,6 +17,7 @@ DaemonError
 │   ├── Unavailable         the daemon drains or cannot write; the same request may succeed later
 │   └── Internal            a defect; the client learns no more than that
 ├── ConfigError             a wrong key or value, with the file, the line and what to do (exit status 2)
+├── PortUnavailable         a port that cannot be opened, mostly because another process has it (exit status 1)
 └── StoreError              the store cannot be used
     ├── StoreDamaged        bytes that are not what was written
     ├── StoreTooNew         written by a newer galloon
@@ -108,6 +109,10 @@ class Unavailable(Refused):
 
 class Internal(Refused):
     pass
+
+
+class PortUnavailable(DaemonError):
+    """The configuration may be right, but this machine does not give us the port now."""
 
 
 class ConfigError(DaemonError):

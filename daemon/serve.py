@@ -1,6 +1,7 @@
 """`galloon serve`: configuration from file, environment and flags, then the daemon until a signal.
 
-Exit status 0 after a signal, 1 when the store is damaged or fails, 2 when the configuration is wrong.
+Exit status 0 after a signal, 1 when the store is damaged or fails or a port cannot be
+opened, 2 when the configuration is wrong.
 """
 
 import asyncio

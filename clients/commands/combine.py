@@ -20,6 +20,7 @@ from galloon.clients.api.results import Choice, Explanation
 from galloon.clients.commands.explanation_view import explanation_to_json, show_explanation
 from galloon.clients.commands.learner_options import check_spec, learner_options, spec_for
 from galloon.clients.commands.local_daemon import reached
+from galloon.clients.commands.options import OutputFile
 from galloon.clients.commands.server_option import Reach, failing_well, own_daemon_options
 from galloon.clients.commands.temporary_learner import guest_learner
 from galloon.clients.formats.gathering import EngineInput, Gathered, Join, gather
@@ -56,9 +57,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--state", type=_FILE, help="Combine with the learner in this file, as replay saves it.")
 @click.option("--name", help="With --server: combine with the learner of this name.")
 @own_daemon_options
-@click.option(
-    "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Else: standard output."
-)
+@click.option("-o", "--output", type=OutputFile(), help="Else: standard output.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object a line, tokens included.")
 @click.option("--explain", is_flag=True, help="Say of each token why it was chosen.")
 def combine(
@@ -163,10 +162,14 @@ def _writer(
         utterance: Utterance, choice: Choice, experts: tuple[str, ...], why: Explanation | None
     ) -> None:
         if as_json:
-            record = {"text": choice.text, "slots": offers_to_json(choice, experts)}
-            told = record if why is None else explanation_to_json(why)
-            line = json.dumps({**told, "id": utterance.id}, ensure_ascii=False, allow_nan=False)
-            file.write(line + "\n")
+            # The id comes first and is the file's: on the daemon it may carry a mark.
+            record: dict[str, Any] = {"id": utterance.id, "text": choice.text}
+            record |= (
+                {"slots": offers_to_json(choice, experts)}
+                if why is None
+                else {**explanation_to_json(why), "id": utterance.id}
+            )
+            file.write(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
         elif why is not None:
             show_explanation(utterance.id, why, console)
         else:

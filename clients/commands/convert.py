@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from galloon.clients.api.errors import ClientError, FormatError
+from galloon.clients.commands.options import OutputFile
 from galloon.clients.formats.gathering import EngineInput, Gathered, Join, gather
 from galloon.clients.formats.limits import DEFAULT_LIMITS, ReadLimits
 from galloon.clients.formats.notes import Note
@@ -38,7 +39,7 @@ from galloon.learners.observation import Utterance
 @click.option(
     "-o",
     "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=OutputFile(),
     help="File to write. Else: standard output.",
 )
 @click.option(
@@ -123,6 +124,8 @@ def convert(
         write_file(writer, utterances, output)
     except ClientError as problem:
         raise click.ClickException(str(problem)) from problem
+    except BrokenPipeError:
+        raise  # as in `failing_well`
     except OSError as problem:
         raise click.ClickException(f"{output}: cannot be written: {problem.strerror}") from problem
     _report(gathered, utterances, output, target_format, as_json)

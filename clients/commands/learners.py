@@ -11,6 +11,7 @@ import click
 from rich.console import Console
 
 from galloon.clients.commands.learner_tables import details, in_bytes, learner_to_json, listing
+from galloon.clients.commands.options import OutputFile
 from galloon.clients.commands.server_option import Reach, connection_options, failing_well
 from galloon.clients.commands.spec_options import spec_options
 from galloon.learners.combiners.spec import CombinerSpec
@@ -150,9 +151,7 @@ def snapshot(name: str, as_json: bool, reach: Reach) -> None:
 
 @learners.command()
 @click.argument("name")
-@click.option(
-    "-o", "--output", required=True, type=click.Path(path_type=Path), help="File to write; - is stdout."
-)
+@click.option("-o", "--output", required=True, type=OutputFile(), help="File to write; - is stdout.")
 @json_option
 @connection_options
 def export(name: str, output: Path, as_json: bool, reach: Reach) -> None:

@@ -21,6 +21,7 @@ from galloon.clients.api.client import GalloonClient
 from galloon.clients.api.errors import DaemonFailed, TimedOut, Unreachable
 from galloon.clients.api.stream import StreamOptions
 from galloon.clients.commands.server_option import Reach
+from galloon.extras import require_server
 
 START_S = 600.0  # kernels that are not cached yet are compiled first
 STOP_S = 30.0
@@ -36,6 +37,7 @@ class LocalDaemon:
 
     def __init__(self, folder: Path, listen: str = "127.0.0.1:0", http: str = "") -> None:
         """Keeps everything in the folder, which may have served another one before."""
+        require_server()
         self._log, self._ready = folder / "daemon.log", folder / "ready.json"
         self._ready.unlink(missing_ok=True)
         command = [sys.executable, "-m", "galloon", "serve", "--listen", listen, "--http", http]

@@ -15,12 +15,13 @@ from galloon.clients.api.client import GalloonClient
 from galloon.clients.api.errors import WrongUsage
 from galloon.clients.commands.learner_options import learner_options
 from galloon.clients.commands.local_daemon import reached
+from galloon.clients.commands.options import OutputFile
 from galloon.clients.commands.server_option import Reach, failing_well, own_daemon_options
 from galloon.clients.replay.material import Input, Material, read_material
 from galloon.clients.replay.session import Order, Session, replay_session
 from galloon.learners.paths.protocol import Setting
 
-_OUT = click.Path(dir_okay=False, writable=True, path_type=Path)
+_OUT = OutputFile()
 
 
 @click.command()

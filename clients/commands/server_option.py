@@ -115,6 +115,8 @@ def failing_well() -> Iterator[None]:
         raise click.UsageError(str(error)) from error
     except ClientError as error:
         raise click.ClickException(str(error)) from error
+    except BrokenPipeError:
+        raise  # whoever read our output, such as `head`, has enough: the command line library ends without a word
     except OSError as error:
         name = f"{error.filename}: " if error.filename else ""
         raise click.ClickException(f"{name}{error.strerror or error}") from error

@@ -2,7 +2,6 @@
 
 import json
 import sys
-from pathlib import Path
 from typing import Any
 
 import click
@@ -11,6 +10,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table as RichTable
 
+from galloon.clients.commands.options import OutputFile
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.errors import LearnerError
 from galloon.learners.paths.catalogue import NAMES
@@ -56,9 +56,7 @@ GAINS = ("slot_match", "ngram", "gappy")
     help="Who deals the rounds: one expert a slot is better, that drifts, or the least trusted one is right.",
 )
 @click.option("--self-tuning", is_flag=True, help="Do not tell the learners how many rounds there will be.")
-@click.option(
-    "--plot", type=click.Path(path_type=Path), help="Write the curves as PNG or SVG, by the ending."
-)
+@click.option("--plot", type=OutputFile(), help="Write the curves as PNG or SVG, by the ending.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, curves included.")
 def simulate(**options: Any) -> None:
     """Play the paper's online path game and compare regret with the theorem's bound.

@@ -14,7 +14,7 @@ from pathlib import Path
 from galloon.clients.api.errors import FormatError
 from galloon.clients.formats.limits import DEFAULT_LIMITS, ReadLimits
 from galloon.clients.formats.notes import Note, NoteBook
-from galloon.clients.formats.registry import detect, format_named
+from galloon.clients.formats.registry import detect, format_named, format_of
 from galloon.clients.formats.sample import sample_of_file
 from galloon.clients.formats.source import open_source, stem_of
 from galloon.clients.formats.utterances import NAME as UTTERANCES
@@ -102,7 +102,7 @@ def gather(
         name = entry.expert or stem_of(str(entry.path))
         if entry.path.is_dir() or name in by_name:
             divided.add(name)
-        by_name.setdefault(name, []).extend(_files_of(entry.path))
+        by_name.setdefault(name, []).extend(_files_of(entry.path, format_name))
     engines, reports = [], []
     for name, paths in by_name.items():
         engine = _Engine(name)
@@ -114,13 +114,36 @@ def gather(
     return Gathered(tuple(joined), tuple(reports), book.notes())
 
 
-def _files_of(path: Path) -> list[Path]:
+def _files_of(path: Path, format_name: str | None) -> list[Path]:
     if not path.is_dir():
         return [path]
     files = sorted(entry for entry in path.iterdir() if entry.is_file() and not entry.name.startswith("."))
     if not files:
         raise FormatError(str(path), None, "the folder holds no files")
-    return files
+    pages: dict[str, list[Path]] = {}
+    for file in files:
+        pages.setdefault(stem_of(str(file)), []).append(file)
+    return [file for page in pages.values() for file in _one_format(path, page, format_name)]
+
+
+def _one_format(folder: Path, page: list[Path], format_name: str | None) -> list[Path]:
+    """An engine may have written one page in several formats, which must not become several pages."""
+    if len(page) == 1:
+        return page
+    found = {file: format_of(sample_of_file(file)) for file in page}
+    names = {file: entry.name for file, entry in found.items() if entry is not None}
+    if len(set(names.values())) <= 1 and len(names) in {0, len(page)}:
+        return page
+    chosen = [file for file, name in names.items() if name == format_name]
+    if chosen:
+        return chosen
+    there = ", ".join(f"{file.name} ({names.get(file, 'unknown')})" for file in page)
+    raise FormatError(
+        str(folder),
+        None,
+        f"it holds one page in several formats: {there}",
+        f"read one of them, for example with --from {next(iter(names.values()))}, or move the others away",
+    )
 
 
 def _read_into(

@@ -16,7 +16,7 @@ NAME = "text"
 
 def sniff_plain_text(sample: Sample) -> bool:
     """Anything readable; asked last."""
-    return b"\0" not in sample.data and "\ufffd" not in sample.text[:-4]
+    return "\0" not in sample.text and "\ufffd" not in sample.text[:-4]
 
 
 def read_plain_text(source: Source) -> ReadResult:

@@ -29,6 +29,7 @@ from galloon.clients.formats import (
     vosk,
     whisper,
 )
+from galloon.clients.formats.encoding import check_encoding, decode
 from galloon.clients.formats.limits import DEFAULT_LIMITS, ReadLimits
 from galloon.clients.formats.result import ReadResult
 from galloon.clients.formats.sample import Sample, sample_of
@@ -140,12 +141,20 @@ def format_named(name: str) -> Format:
     raise KeyError(f"no format is called {name!r}; there are {', '.join(entry.name for entry in FORMATS)}")
 
 
+def format_of(sample: Sample) -> Format | None:
+    """The first format that recognises the beginning of a file."""
+    return next((entry for entry in FORMATS if entry.sniff(sample)), None)
+
+
 def detect(source: Source) -> Format:
     """The first format that recognises the file by its content."""
     sample = sample_of(source)
-    for entry in FORMATS:
-        if entry.sniff(sample):
-            return entry
+    found = format_of(sample)
+    if found is not None:
+        return found
+    if b"\0" not in sample.data:
+        decode(source.data, source.name)
+    check_encoding(sample.data, source.name)
     raise FormatError(source.name, None, "no known format", "name it with --from if you know it")
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from galloon.clients.api.errors import FormatError
+from galloon.clients.formats.encoding import encoding_of
 from galloon.clients.formats.source import GZIP_MAGIC, Source
 
 SAMPLE_BYTES = 1 << 16
@@ -53,5 +54,4 @@ def sample_of_file(path: Path) -> Sample:
 
 
 def _sample(name: str, data: bytes) -> Sample:
-    encoding = "utf-16" if data[:2] in {b"\xff\xfe", b"\xfe\xff"} else "utf-8-sig"
-    return Sample(name, data, data.decode(encoding, "replace"))
+    return Sample(name, data, data.decode(encoding_of(data), "replace"))

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from galloon.clients.api.errors import FormatError, LimitExceeded
+from galloon.clients.formats.encoding import decode
 from galloon.clients.formats.limits import DEFAULT_LIMITS, ReadLimits
 from galloon.clients.formats.notes import NoteBook
 
@@ -93,16 +94,6 @@ def stem_of(name: str) -> str:
     base = Path(name).name
     stem = Path(base.removesuffix(".gz")).stem
     return stem or base
-
-
-def decode(data: bytes, name: str, line: int | None = None) -> str:
-    """Text of bytes, strictly: an engine's text with guessed characters would count as its errors."""
-    encoding = "utf-16" if data[:2] in {b"\xff\xfe", b"\xfe\xff"} else "utf-8-sig"
-    try:
-        return data.decode(encoding)
-    except UnicodeDecodeError as problem:
-        where = f"byte {problem.start:,} is not {encoding.removesuffix('-sig').upper()}"
-        raise FormatError(name, line, where, "convert the file, for example with iconv") from problem
 
 
 def _decompress(data: bytes, name: str, limits: ReadLimits) -> bytes:

@@ -14,12 +14,14 @@ Scalars beside `id` and `target` become labels. Files are streamed: memory holds
 import gzip
 import io
 import json
+import re
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from galloon.clients.api.errors import FormatError, LimitExceeded
+from galloon.clients.formats.encoding import check_encoding, decode
 from galloon.clients.formats.lattice_files import read_lattice
 from galloon.clients.formats.limits import DEFAULT_LIMITS, ReadLimits
 from galloon.clients.formats.notes import NoteBook
@@ -27,11 +29,12 @@ from galloon.clients.formats.result import Lines, ReadResult
 from galloon.clients.formats.safe_json import parse
 from galloon.clients.formats.sample import Sample
 from galloon.clients.formats.slf_writer import LatticeFolder
-from galloon.clients.formats.source import GZIP_MAGIC, Source, decode
+from galloon.clients.formats.source import GZIP_MAGIC, Source
 from galloon.clients.formats.utterance_json import expert_from_json, utterance_to_json
 from galloon.learners.observation import Lattice, Utterance
 
 NAME = "utterances"
+_SLOTS = re.compile(r'"slots"\s*:\s*\[')  # inside a JSON text its quotes would be escaped
 
 
 def read_utterances(
@@ -105,7 +108,13 @@ def utterance_lines(utterances: Iterable[Utterance]) -> Iterator[str]:
 
 
 def sniff_utterances(sample: Sample) -> bool:
-    return sample.is_json and '"experts"' in sample.text and '"id"' in sample.text
+    known = '"experts"' in sample.text and '"id"' in sample.text
+    return sample.is_json and known and not sniff_combined(sample)
+
+
+def sniff_combined(sample: Sample) -> bool:
+    """What `galloon combine --json` prints: a text, and slots whose offers name experts. It holds no engines."""
+    return sample.is_json and '"text"' in sample.text and _SLOTS.search(sample.text) is not None
 
 
 def read_utterance_outputs(source: Source) -> ReadResult:
@@ -143,6 +152,8 @@ def _lines(file: IO[bytes], source: Source) -> Iterator[tuple[int, str]]:
             ) from problem
         if not line:
             return
+        if at == 1:
+            check_encoding(line, source.name, only_utf8=True)
         total += len(line)
         if len(line) > limits.line_bytes:
             raise LimitExceeded(source.name, at, "line_bytes", limits.line_bytes, "the line is too long")

@@ -11,12 +11,13 @@ from pathlib import Path
 
 from galloon.clients.api.errors import FormatError
 from galloon.clients.formats import plain_text
+from galloon.clients.formats.encoding import check_encoding
 from galloon.clients.formats.gathering import EngineInput
 from galloon.clients.formats.registry import detect
 from galloon.clients.formats.safe_json import parse
 from galloon.clients.formats.sample import Sample, sample_of_file
 from galloon.clients.formats.source import open_source, stem_of
-from galloon.clients.formats.utterances import read_utterances, sniff_utterances
+from galloon.clients.formats.utterances import read_utterances, sniff_combined, sniff_utterances
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,9 @@ class Texts:
 
 def holds_engines(path: Path) -> bool:
     """Whether a file brings true texts and hypotheses alike."""
-    return sniff_utterances(sample_of_file(path))
+    sample = sample_of_file(path)
+    check_encoding(sample.data, str(path))
+    return sniff_utterances(sample)
 
 
 def read_references(path: Path) -> Texts:
@@ -76,7 +79,10 @@ def paired(references: Texts, system: Texts) -> list[str]:
 
 
 def _lines(path: Path, sample: Sample) -> Mapping[str, str]:
-    if sample.is_json and '"text"' in sample.text and '"id"' in sample.text and "\n" in sample.text.strip():
+    several = "\n" in sample.text.strip()  # one JSON object with a text may be an engine's file
+    if sniff_combined(sample) or (
+        several and sample.is_json and '"text"' in sample.text and '"id"' in sample.text
+    ):
         return _json_lines(path)
     source = open_source(path)
     plain = path.name.removesuffix(".gz").endswith(".txt") or detect(source).name == plain_text.NAME

@@ -10,7 +10,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
 from galloon.daemon.config import split_address
-from galloon.daemon.errors import ConfigError, Unauthenticated
+from galloon.daemon.errors import PortUnavailable, Unauthenticated
 from galloon.daemon.rpc.auth import Gate
 
 OPEN_PATHS = ("/healthz", "/readyz")
@@ -50,7 +50,10 @@ async def open_http_port(app: web.Application, listen: str) -> tuple[web.AppRunn
         await web.TCPSite(runner, host, port).start()
     except OSError as error:
         await runner.cleanup()
-        raise ConfigError(f"http.listen: cannot listen on {listen}: {error.strerror}") from error
+        raise PortUnavailable(
+            f"http.listen: cannot listen on {listen}: {error.strerror}; "
+            "stop the other process, or choose another port with --http"
+        ) from error
     return runner, f"{listen.rpartition(':')[0]}:{runner.addresses[0][1]}"
 
 

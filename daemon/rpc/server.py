@@ -6,7 +6,7 @@ from pathlib import Path
 import grpc
 
 from galloon.daemon.config import Config, split_address
-from galloon.daemon.errors import ConfigError
+from galloon.daemon.errors import ConfigError, PortUnavailable
 from galloon.daemon.rpc.auth import Gate, TokenInterceptor
 
 # Messages up to this many times the limit are read and refused one by one; gRPC ends the stream on larger ones.
@@ -43,8 +43,9 @@ async def open_grpc_port(
             server.add_secure_port(listen, credentials) if credentials else server.add_insecure_port(listen)
         )
     except RuntimeError as error:
-        raise ConfigError(
-            f"server.listen: cannot listen on {listen}: the port is in use, or the certificate and key do not fit"
+        raise PortUnavailable(
+            f"server.listen: cannot listen on {listen}: the port is in use, or the certificate and key do not "
+            "fit; stop the other process, or choose another port with --listen"
         ) from error
     await server.start()
     return f"{listen.rpartition(':')[0]}:{port}"

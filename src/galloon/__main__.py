@@ -4,10 +4,12 @@ Nothing heavy is imported before a sub-command is chosen, so that `galloon --hel
 """
 
 from importlib import import_module
+from typing import Any
 
 import click
 
 from galloon import __version__
+from galloon.extras import advice
 
 # name: (module, attribute, one line for --help)
 SUB_COMMANDS: dict[str, tuple[str, str, str]] = {
@@ -76,6 +78,16 @@ class Table(click.Group):
         command = getattr(import_module(module), attribute)
         assert isinstance(command, click.Command)
         return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the sub-command. A package that is not installed is a sentence, wherever it is missed."""
+        try:
+            return super().invoke(ctx)
+        except ModuleNotFoundError as error:
+            what = advice(error.name)
+            if what is None:
+                raise
+            raise click.ClickException(f"galloon {ctx.invoked_subcommand}: {what}") from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         del ctx

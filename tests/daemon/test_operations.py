@@ -4,6 +4,7 @@ import asyncio
 import gc
 import json
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -118,6 +119,28 @@ async def test_sigterm_ends_the_process_with_status_0_and_leaves_nothing_to_repl
     assert database.execute("SELECT count(*) FROM journal").fetchone() == (0,)
     assert database.execute("SELECT count(*) FROM snapshots").fetchone() == (1,)
     database.close()
+
+
+@pytest.mark.parametrize("option", ["--listen", "--http"])
+def test_a_busy_port_ends_the_command_with_status_1_and_a_sentence(tmp_path, option):
+    """It used to print the error and to wait for ever, because the store's thread was still running."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        busy = f"127.0.0.1:{taken.getsockname()[1]}"
+        ports = {"--listen": "127.0.0.1:0", "--http": "127.0.0.1:0", option: busy}
+        flags = [text for pair in ports.items() for text in pair]
+        result = subprocess.run(
+            [sys.executable, "-m", "galloon", "serve", "--data-dir", str(tmp_path / "data"), *flags],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+    assert result.returncode == 1
+    assert f"cannot listen on {busy}" in result.stderr
+    assert "choose another port" in result.stderr
+    assert "Traceback" not in result.stderr
 
 
 def test_a_damaged_store_ends_the_command_with_status_1_and_a_sentence(tmp_path):

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.clients.replays import cats, galloon, told
+from tests.daemon_process import Daemon
 
 
 def lines(path: Path, *texts: str) -> Path:
@@ -51,6 +52,22 @@ def test_an_utterance_file_brings_truth_and_engines(tmp_path: Path):
     assert list(both["systems"]) == ["a", "b", "c", "ours"]
     assert both["systems"]["ours"]["wer"] == 0
     assert both["baseline"] == "b"
+
+
+@pytest.mark.parametrize("count", [1, 6])
+@pytest.mark.parametrize("explain", [(), ("--explain",)])
+def test_what_combine_prints_as_json_is_scored(
+    tmp_path: Path, daemon: Daemon, count: int, explain: tuple[str, ...]
+):
+    """As the help shows: slots name experts, too, but such a file holds one system, not engines."""
+    file, out = cats(tmp_path / "u.jsonl", count), tmp_path / "out.jsonl"
+    made = galloon("combine", file, "--server", daemon.address, "--json", "-o", out, *explain)
+    assert made.exit_code == 0, made.output
+    report = told("score", file, file, f"combined={out}", "--baseline", "combined")
+    assert list(report["systems"]) == ["a", "b", "c", "combined"]
+    assert report["systems"]["combined"]["wer"] == 0
+    alone = told("score", lines(tmp_path / "true.txt", *["the cat sat"] * count), out)
+    assert list(alone["systems"]) == ["out"]
 
 
 def test_names_that_come_again_are_numbered(tmp_path: Path):

@@ -1,0 +1,24 @@
+"""Options that several commands share."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+
+
+class OutputFile(click.Path):
+    """A file to write. Its folder is looked at before any work is done, not after it."""
+
+    def __init__(self) -> None:
+        super().__init__(dir_okay=False, writable=True, path_type=Path)
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Any:  # click's own type: str, bytes or Path
+        path = Path(os.fsdecode(super().convert(value, param, ctx)))
+        if not path.parent.is_dir():
+            self.fail(f"{path}: the folder {path.parent} does not exist; make it first", param, ctx)
+        if not os.access(path.parent, os.W_OK):
+            self.fail(f"{path}: nothing can be written to the folder {path.parent}", param, ctx)
+        return path
