@@ -29,8 +29,6 @@ DaemonError
 request the learners found something wrong.
 """
 
-import re
-
 import grpc
 
 from galloon.learners.errors import BudgetExceeded, InvalidInput, LearnerError
@@ -176,7 +174,7 @@ def refusal(error: BaseException, field: str = "") -> Refused:
         case Refused():
             return error
         case BudgetExceeded():
-            name, advice = BUDGETS.get(error.limit, (error.limit, str(error).partition("; ")[2]))
+            name, advice = BUDGETS.get(error.limit, (error.limit, error.advice))
             return LimitPassed(name, error.needed, error.allowed, advice, field)
         case InvalidInput():
             return Invalid(str(error), field)
@@ -192,8 +190,5 @@ def refusal(error: BaseException, field: str = "") -> Refused:
 
 def placed(error: InvalidInput, field: str) -> Invalid:
     """The learners name fields of a spec relative to it; the client reads them relative to its request."""
-    text = str(error)
-    inner = re.match(r"[a-z_]+(\.[a-z_]+|\[\d+\])*(?=:)", text)
-    if inner is None:
-        return Invalid(f"{field}: {text}", field)
-    return Invalid(f"{field}.{text}", f"{field}.{inner[0]}")
+    inner = error.under(field)
+    return Invalid(str(inner), inner.field)

@@ -1,11 +1,13 @@
 """What can go wrong in the learners.
 
 LearnerError
-├── InvalidInput        the caller's data is wrong; the message says what, where, and what to do
+├── InvalidInput        the caller's data is wrong: which field, what the problem is, and what to do
 │   └── BoundExceeded   a gain lies outside the range that the learner was told
 ├── BudgetExceeded      the input is well formed but too large; names the limit and its value
 └── DamagedState        bytes that are not, or no longer, a state of this kind
 """
+
+from typing import Self
 
 
 class LearnerError(Exception):
@@ -13,7 +15,23 @@ class LearnerError(Exception):
 
 
 class InvalidInput(LearnerError):
-    """The caller's data is wrong."""
+    """The caller's data is wrong. It prints as `field: problem; advice`.
+
+    `field` is the path of the wrong field, such as `gain.patterns[2].weight`, or empty.
+    """
+
+    def __init__(self, problem: str, field: str = "", advice: str = "") -> None:
+        super().__init__(problem)
+        self.problem, self.field, self.advice = problem, field, advice
+
+    def __str__(self) -> str:
+        where = f"{self.field}: " if self.field else ""
+        return where + self.problem + (f"; {self.advice}" if self.advice else "")
+
+    def under(self, parent: str) -> Self:
+        """The same error, where its field is part of this one."""
+        error = type(self)(self.problem, f"{parent}.{self.field}" if self.field else parent, self.advice)
+        return error.with_traceback(self.__traceback__)
 
 
 class BoundExceeded(InvalidInput):
@@ -24,7 +42,7 @@ class BudgetExceeded(LearnerError):
     """Too large: refused by arithmetic before memory or time is spent."""
 
     def __init__(self, limit: str, needed: float, allowed: float, advice: str) -> None:
-        self.limit, self.needed, self.allowed = limit, needed, allowed
+        self.limit, self.needed, self.allowed, self.advice = limit, needed, allowed, advice
         shown = f"{needed:.6g}" if needed < 1e300 else "far more"  # counts of paths outgrow any float
         super().__init__(f"{limit}: {shown} needed, {allowed:.6g} allowed; {advice}")
 

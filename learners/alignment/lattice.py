@@ -55,7 +55,7 @@ def with_alternatives(
     for output in utterance.outputs:
         if output.name not in network.experts:
             raise InvalidInput(
-                f"expert {output.name!r} is not in the network: align the same utterance first"
+                f"expert {output.name!r} is not in the network", advice="align the same utterance first"
             )
         if count == 1 or not (output.lattice or output.nbest):
             continue

@@ -86,7 +86,7 @@ def with_expert(
 ) -> Offers:
     """The network with one more derived expert: its token (an index of the vocabulary) in each slot."""
     if name in network.experts:
-        raise InvalidInput(f"the network has an expert {name!r} already; choose another name")
+        raise InvalidInput(f"the network has an expert {name!r} already", advice="choose another name")
     if tokens.shape != (network.slot_count,):
         raise InvalidInput(f"expert {name!r} has {tokens.shape} tokens for {network.slot_count} slots")
     if tokens.size and not 0 <= int(tokens.min()) <= int(tokens.max()) < len(network.vocabulary):

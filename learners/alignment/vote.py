@@ -102,7 +102,9 @@ def _plain(derived: tuple[str, ...]) -> NDArray[np.bool_] | None:
 
 def _offer(network: Offers, name: str, ties: Ties) -> Offer:
     if name not in DERIVED:
-        raise InvalidInput(f"no derived expert is called {name!r}; choose from {', '.join(DERIVED)}")
+        raise InvalidInput(
+            f"no derived expert is called {name!r}", advice=f"choose from {', '.join(DERIVED)}"
+        )
     return DERIVED[name](network, ties)
 
 

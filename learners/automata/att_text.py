@@ -51,7 +51,9 @@ def read_text(
     if initial is None:
         raise InvalidInput("the automaton is empty: there is no line in it")
     if not finals:
-        raise InvalidInput("no state is final: add a line with the number of a state at which paths may end")
+        raise InvalidInput(
+            "no state is final", advice="add a line with the number of a state at which paths may end"
+        )
     count = _state_count({*sources, *targets, *finals})
     limits.check_states(count)
     return ExplicitAutomaton(

@@ -76,13 +76,14 @@ def bounded_language(expression: str, limits: LanguageLimits | None = None) -> S
     numbers: dict[str, int] = {}
     machine = _machine(tree, numbers).optimize()
     if machine.properties(pywrapfst.ACYCLIC, True) != pywrapfst.ACYCLIC:
-        raise InvalidInput(f"the expression {expression!r} has an unbounded language")
+        raise InvalidInput(f"{expression!r} has an unbounded language", field="expression")
     words = {number: text for text, number in numbers.items()}
     found = {tuple(words[label] for label in labels) for labels in _paths(machine)}
     if () in found:
         raise InvalidInput(
-            f"the expression {expression!r} also describes the empty sequence, which is no pattern: "
-            "make at least one of its parts obligatory"
+            f"{expression!r} also describes the empty sequence, which is no pattern",
+            field="expression",
+            advice="make at least one of its parts obligatory",
         )
     return tuple(sorted(found, key=lambda pattern: (len(pattern), pattern)))
 
@@ -267,4 +268,4 @@ class _Reader:
         return self.text[self.at : self.at + 1]
 
     def _error(self, what: str) -> InvalidInput:
-        return InvalidInput(f"expression {self.text!r}, column {self.at + 1}: {what}")
+        return InvalidInput(f"{self.text!r}, column {self.at + 1}: {what}", field="expression")

@@ -227,7 +227,7 @@ class ExplicitAutomaton:
             if state not in reached:
                 raise InvalidInput(f"state {state} cannot be reached from the initial state {self.initial}")
             if self.paths_from[state] == 0:
-                raise InvalidInput(f"no final state can be reached from state {state}: remove it")
+                raise InvalidInput(f"no final state can be reached from state {state}", advice="remove it")
 
 
 ExpertAutomaton = Ensemble | ExplicitAutomaton

@@ -60,7 +60,7 @@ def to_pynini(expert: ExpertAutomaton) -> pynini.Fst:
     table.add_symbol("<eps>", 0)
     for label, name in enumerate(automaton.names, start=1):
         if table.add_symbol(name, label) != label:
-            raise InvalidInput(f"the name {name!r} means epsilon in OpenFst; rename that transition")
+            raise InvalidInput(f"the name {name!r} means epsilon in OpenFst", advice="rename that transition")
     named: pynini.Fst = machine.set_input_symbols(table).set_output_symbols(table)
     return named
 

@@ -41,16 +41,21 @@ class AutomatonCombiner:
 
     def __init__(self, spec: CombinerSpec, transition_budget: int, node_budget: int) -> None:
         if spec.derived:
-            raise InvalidInput("derived: an explicit automaton has no slots to derive experts from")
+            raise InvalidInput("an explicit automaton has no slots to derive experts from", field="derived")
         self.spec = spec
-        self.automaton = read_text(spec.automaton)
+        try:
+            self.automaton = read_text(spec.automaton)
+        except InvalidInput as error:
+            raise error.under("automaton") from error
         self.experts = self.automaton.names
         self.game = Game(spec, self.automaton, transition_budget, node_budget)
         self._used: FloatArray | None = None  # of `_edge_probabilities`, until something is learned
 
     def choose(self, observation: Observation, round_number: int) -> Choice:
         if not isinstance(observation, NamedTokens):
-            raise InvalidInput("this learner has an automaton of its own: send tokens by transition name")
+            raise InvalidInput(
+                "this learner has an automaton of its own", advice="send tokens by transition name"
+            )
         outputs = self._outputs(observation)
         choice = self.game.choose(round_number)
         path = choice.path.tolist()

@@ -53,24 +53,25 @@ class CombinerSpec:
         _one_of("unit", self.unit, UNITS)
         _one_of("decide", self.decide, DECISIONS)
         if not self.experts and not self.automaton:
-            raise InvalidInput("experts: name at least one expert, or give an automaton")
+            raise InvalidInput("name at least one expert, or give an automaton", field="experts")
         if len(set(self.experts)) != len(self.experts) or not all(self.experts):
-            raise InvalidInput("experts: names must be different and not empty")
+            raise InvalidInput("names must be different and not empty", field="experts")
         for name in self.derived:
             _one_of("derived", name, DERIVED)
             if name in self.experts or self.derived.count(name) > 1:
                 raise InvalidInput(
-                    f"derived: {name!r} comes twice: name it once, and no engine like a derived expert"
+                    f"{name!r} comes twice: name it once, and no engine like a derived expert",
+                    field="derived",
                 )
         for name, option in self.options.items():
             if isinstance(option, bool) or not isinstance(option, int | float | str):
-                raise InvalidInput(f"options: {name} must be a number or a word")
+                raise InvalidInput(f"{name} must be a number or a word", field="options")
         if not 1 <= self.window <= 4096:
-            raise InvalidInput(f"window: {self.window} slots; allowed are 1 to 4096")
+            raise InvalidInput(f"{self.window} slots; allowed are 1 to 4096", field="window")
         for name in ("horizon", "learning_rate", "gain_bound", "seed"):
             value = getattr(self, name)
             if not 0 <= value < 2**63:  # also refuses NaN
-                raise InvalidInput(f"{name}: {value} is not a number from 0 on")
+                raise InvalidInput(f"{value} is not a number from 0 on", field=name)
 
     def to_json(self) -> str:
         """Canonical JSON, fields in alphabetical order."""
@@ -87,13 +88,13 @@ class CombinerSpec:
         known = {f.name: f for f in fields(cls)}
         for name in values:
             if name not in known:
-                raise InvalidInput(f"{name}: unknown field; known are {', '.join(sorted(known))}")
+                raise InvalidInput(f"unknown field; known are {', '.join(sorted(known))}", field=name)
         return cls(**{name: _typed(name, value, cls) for name, value in values.items()})
 
 
 def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
-        raise InvalidInput(f"{name}: {value!r} is not one of {', '.join(repr(a) for a in allowed)}")
+        raise InvalidInput(f"{value!r} is not one of {', '.join(repr(a) for a in allowed)}", field=name)
 
 
 def _typed(name: str, value: Any, cls: type[CombinerSpec]) -> Any:
@@ -103,20 +104,20 @@ def _typed(name: str, value: Any, cls: type[CombinerSpec]) -> Any:
         case tuple():
             if isinstance(value, list) and all(isinstance(v, str) for v in value):
                 return tuple(value)
-            raise InvalidInput(f"{name}: must be a list of strings")
+            raise InvalidInput("must be a list of strings", field=name)
         case str():
             if isinstance(value, str):
                 return value
-            raise InvalidInput(f"{name}: must be a string")
+            raise InvalidInput("must be a string", field=name)
         case int():
             if isinstance(value, int) and not isinstance(value, bool):
                 return value
-            raise InvalidInput(f"{name}: must be a whole number")
+            raise InvalidInput("must be a whole number", field=name)
         case float():
             if isinstance(value, int | float) and not isinstance(value, bool):
                 return float(value)
-            raise InvalidInput(f"{name}: must be a number")
+            raise InvalidInput("must be a number", field=name)
         case _:
             if isinstance(value, dict):
                 return value
-            raise InvalidInput(f"{name}: must be an object")
+            raise InvalidInput("must be an object", field=name)

@@ -71,10 +71,12 @@ class TextCombiner:
     def __init__(self, spec: CombinerSpec) -> None:
         if spec.gain.get("kind", "slot_match") != "slot_match":
             raise InvalidInput(
-                "gain: the tied learner plays for slot match; other gains need another algorithm"
+                "the tied learner plays for slot match; other gains need another algorithm", field="gain"
             )
         if spec.options:
-            raise InvalidInput(f"options: tied has no option {next(iter(spec.options))!r}; it takes none")
+            raise InvalidInput(
+                f"tied has no option {next(iter(spec.options))!r}; it takes none", field="options"
+            )
         self.spec = spec
         self.experts = spec.experts
         self._derived = spec.derived or DERIVED
@@ -84,7 +86,9 @@ class TextCombiner:
         for name in (*self._derived, SCORER):
             if name in spec.experts:
                 raise InvalidInput(
-                    f"experts: this learner computes an expert {name!r}: name the engine otherwise"
+                    f"this learner computes an expert {name!r}",
+                    advice="name the engine otherwise",
+                    field="experts",
                 )
         self._scorer = Scorer(spec.experts, self._unit, ScorerSettings())
         self._tied = TiedLearner(
@@ -282,11 +286,11 @@ class TextCombiner:
     def _learn_shown(self, played: TextRound, gains: NDArray[np.float64], scored: Scored | None) -> Lesson:
         if self._setting is Setting.FULL:
             raise InvalidInput(
-                "this learner needs the truth: send the true text, or create it with setting semi"
+                "this learner needs the truth", advice="send the true text, or create it with setting semi"
             )
         if len(gains) != played.network.slot_count:
             slots = played.network.slot_count
-            raise InvalidInput(f"{len(gains)} shown gains for {slots} shown slots: send one each")
+            raise InvalidInput(f"{len(gains)} shown gains for {slots} shown slots", advice="send one each")
         if gains.size and not (gains.min() >= 0.0 and gains.max() <= 1.0):
             raise BoundExceeded("shown gains of slot match lie between 0 and 1")
         view = self._slot_view(played)
@@ -297,7 +301,8 @@ class TextCombiner:
     def _learn_score(self, played: TextRound, score: float) -> Lesson:
         if self._setting is not Setting.BANDIT:
             raise InvalidInput(
-                "this learner needs more than a score: create it with setting bandit to learn from it"
+                "this learner needs more than a score",
+                advice="create it with setting bandit to learn from it",
             )
         if not 0.0 <= score <= played.network.slot_count:
             raise BoundExceeded(

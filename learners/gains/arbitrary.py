@@ -23,7 +23,7 @@ class ArbitraryGain:
     def __post_init__(self) -> None:
         if not 0.0 < self.bound < float("inf"):
             raise InvalidInput(
-                f"bound: {self.bound} is not a positive number; scores lie between 0 and the bound"
+                f"{self.bound} is not a positive number; scores lie between 0 and the bound", field="bound"
             )
 
     @property

@@ -201,11 +201,11 @@ class CountGain:
         if self.weights is not None:
             check_weights(self.weights)
         if not self.lengths or self.lengths[0] < 1:
-            raise InvalidInput(f"lengths: patterns have at least one token, got {list(self.lengths)}")
+            raise InvalidInput(f"patterns have at least one token, got {list(self.lengths)}", field="lengths")
         if not 0.0 <= self.discount <= 1.0:
-            raise InvalidInput(f"discount: {self.discount} is not between 0 and 1")
+            raise InvalidInput(f"{self.discount} is not between 0 and 1", field="discount")
         if self.max_gap < 0:
-            raise InvalidInput(f"max_gap: {self.max_gap} is negative")
+            raise InvalidInput(f"{self.max_gap} is negative", field="max_gap")
         ending = sum(
             placements(length, gap)
             for length in self.lengths
@@ -223,13 +223,15 @@ class CountGain:
 def check_weights(weights: Mapping[Pattern, float]) -> None:
     """Patterns must have tokens, and weights must be finite numbers from 0 on."""
     if not weights:
-        raise InvalidInput("patterns: at least one pattern is needed")
+        raise InvalidInput("at least one pattern is needed", field="patterns")
     for pattern, weight in weights.items():
         if not pattern:
-            raise InvalidInput("patterns: the empty pattern occurs nowhere and everywhere; remove it")
+            raise InvalidInput(
+                "the empty pattern occurs nowhere and everywhere", advice="remove it", field="patterns"
+            )
         if not 0.0 <= weight < float("inf"):
             raise InvalidInput(
-                f"patterns: the weight {weight} of {' '.join(pattern)!r} is not a number from 0 on"
+                f"the weight {weight} of {' '.join(pattern)!r} is not a number from 0 on", field="patterns"
             )
     tokens = sum(len(pattern) for pattern in weights)
     if tokens > PATTERN_TOKEN_BUDGET:

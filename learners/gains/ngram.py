@@ -19,7 +19,7 @@ class NgramGain(CountGain):
 
     def __post_init__(self) -> None:
         if self.order < 1:
-            raise InvalidInput(f"order: {self.order} is not at least 1")
+            raise InvalidInput(f"{self.order} is not at least 1", field="order")
         self._check()
 
     @property

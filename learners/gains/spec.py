@@ -24,67 +24,67 @@ def gain_from_spec(spec: Mapping[str, Any]) -> Gain:
     """The gain that these JSON values describe; errors name the field that is wrong and what it may be."""
     kind = spec.get("kind")
     if not isinstance(kind, str) or kind not in _KINDS:
-        raise InvalidInput(f"gain.kind: {kind!r} is not one of {', '.join(map(repr, _KINDS))}")
+        raise InvalidInput(f"{kind!r} is not one of {', '.join(map(repr, _KINDS))}", field="gain.kind")
     make, known = _KINDS[kind]
     for name in spec:
         if name != "kind" and name not in known:
             raise InvalidInput(
-                f"gain.{name}: a gain of kind {kind!r} has no such field; it has {', '.join(known) or 'none'}"
+                f"a gain of kind {kind!r} has no such field; it has {', '.join(known) or 'none'}",
+                field=f"gain.{name}",
             )
     try:
         return make(
             **{known[name][0]: known[name][1](name, value) for name, value in spec.items() if name != "kind"}
         )
     except TypeError as error:  # a field without a default is missing
-        raise InvalidInput(f"gain: a gain of kind {kind!r} needs {_obligatory(kind)}") from error
+        raise InvalidInput(f"a gain of kind {kind!r} needs {_obligatory(kind)}", field="gain") from error
     except InvalidInput as error:
-        text = str(error)
-        raise InvalidInput(text if text.startswith("gain.") else f"gain.{text}") from error
+        raise error.under("gain") from error
 
 
 def _whole(name: str, value: Any) -> int:
     if isinstance(value, int) and not isinstance(value, bool):
         return value
-    raise InvalidInput(f"gain.{name}: {value!r} is not a whole number")
+    raise InvalidInput(f"{value!r} is not a whole number", field=name)
 
 
 def _number(name: str, value: Any) -> float:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
-    raise InvalidInput(f"gain.{name}: {value!r} is not a number")
+    raise InvalidInput(f"{value!r} is not a number", field=name)
 
 
 def _flag(name: str, value: Any) -> bool:
     if isinstance(value, bool):
         return value
-    raise InvalidInput(f"gain.{name}: {value!r} is neither true nor false")
+    raise InvalidInput(f"{value!r} is neither true nor false", field=name)
 
 
 def _text(name: str, value: Any) -> str:
     if isinstance(value, str):
         return value
-    raise InvalidInput(f"gain.{name}: {value!r} is not a string")
+    raise InvalidInput(f"{value!r} is not a string", field=name)
 
 
 def _lengths(name: str, value: Any) -> tuple[int, ...]:
     if isinstance(value, list | tuple):
         return tuple(_whole(f"{name}[{i}]", length) for i, length in enumerate(value))
-    raise InvalidInput(f"gain.{name}: {value!r} is not a list of whole numbers")
+    raise InvalidInput(f"{value!r} is not a list of whole numbers", field=name)
 
 
 def _patterns(name: str, value: Any) -> dict[Pattern, float]:
     if not isinstance(value, list | tuple):
-        raise InvalidInput(f"gain.{name}: must be a list of objects with tokens and, if not 1, a weight")
+        raise InvalidInput("must be a list of objects with tokens and, if not 1, a weight", field=name)
     patterns: dict[Pattern, float] = {}
     for i, item in enumerate(value):
         where = f"{name}[{i}]"
         if not isinstance(item, Mapping) or "tokens" not in item or not set(item) <= {"tokens", "weight"}:
-            raise InvalidInput(f"gain.{where}: must be an object with tokens and, if not 1, a weight")
+            raise InvalidInput("must be an object with tokens and, if not 1, a weight", field=where)
         tokens = item["tokens"]
         if not isinstance(tokens, list | tuple) or not all(isinstance(token, str) for token in tokens):
-            raise InvalidInput(f"gain.{where}.tokens: must be a list of strings")
+            raise InvalidInput("must be a list of strings", field=f"{where}.tokens")
         if tuple(tokens) in patterns:
-            raise InvalidInput(f"gain.{where}: the pattern {' '.join(tokens)!r} was given before")
+            raise InvalidInput(f"the pattern {' '.join(tokens)!r} was given before", field=where)
         patterns[tuple(tokens)] = _number(f"{where}.weight", item.get("weight", 1.0))
     return patterns
 

@@ -49,10 +49,10 @@ def make_learner(name: str, expert: ExpertAutomaton, reach: Reach, making: Makin
     for option, value in making.options.items():
         if option not in allowed:
             known = f"it takes {', '.join(allowed)}" if allowed else "it takes none"
-            raise InvalidInput(f"options: {name} has no option {option!r}; {known}")
+            raise InvalidInput(f"{name} has no option {option!r}; {known}", field="options")
         if isinstance(value, str) != (allowed[option] is str):
             wanted = "a word" if allowed[option] is str else "a number"
-            raise InvalidInput(f"options: {option} must be {wanted}, not {value!r}")
+            raise InvalidInput(f"{option} must be {wanted}, not {value!r}", field="options")
     shared: dict[str, Any] = {
         "horizon": making.horizon,
         "learning_rate": making.learning_rate,
@@ -61,7 +61,7 @@ def make_learner(name: str, expert: ExpertAutomaton, reach: Reach, making: Makin
     if name == Exp3Paths.name:
         return Exp3Paths(expert, making.path_bound, node_budget=making.node_budget, **shared)
     if name not in PATH_LEARNERS:
-        raise InvalidInput(f"algorithm: {name!r} is not one of {', '.join(NAMES)}")
+        raise InvalidInput(f"{name!r} is not one of {', '.join(NAMES)}", field="algorithm")
     context = fitting_context(name, expert, reach, making.transition_budget)
     return PATH_LEARNERS[name](context, making.edge_bound, **shared, **making.options)
 

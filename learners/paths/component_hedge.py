@@ -59,7 +59,9 @@ class ComponentHedge(PathLearner):
     ) -> None:
         check_bound(edge_bound, "transition")
         if not context.equal_lengths:
-            raise InvalidInput("Component Hedge needs paths of equal length: give it the padded automaton")
+            raise InvalidInput(
+                "Component Hedge needs paths of equal length", advice="give it the padded automaton"
+            )
         start = context.push(np.zeros(context.transition_count)).flows
         self._log_start = np.log(start)
         self.divergence = context.best_path(-self._log_start)[1]

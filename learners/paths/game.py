@@ -87,8 +87,9 @@ class Game:
         self.learner: PathLearner | Exp3Paths = make_learner(spec.algorithm, expert, self.gain.reach, making)
         if spec.setting and spec.setting != self.learner.setting.value:
             raise InvalidInput(
-                f"setting: {spec.algorithm} learns from {self.learner.setting.value} feedback, "
-                f"not from {spec.setting}"
+                f"{spec.algorithm} learns from {self.learner.setting.value} feedback, "
+                f"not from {spec.setting}",
+                field="setting",
             )
         self.context: ContextAutomaton | None = None  # where gains are valued; EXP3-AG itself plays on A
         if isinstance(self.learner, PathLearner):
@@ -127,7 +128,7 @@ class Game:
         """The truth is known: each learner is told what its setting reveals. Returns what was gained."""
         if self.context is None:
             raise InvalidInput(
-                "an arbitrary gain is a score that the client gives: send a score, not the truth"
+                "an arbitrary gain is a score that the client gives", advice="send a score, not the truth"
             )
         wants_all = self.ledger.wants_edge_gains or self.learner.setting is Setting.FULL
         shown: list[float] = []
@@ -177,13 +178,18 @@ class Game:
     def learn_shown(self, memories: Sequence[Memory], gains: Sequence[float]) -> float:
         """Only the gains of the shown paths' transitions are known, path after path."""
         if self.learner.setting is Setting.FULL:
-            raise InvalidInput(f"{self.learner.name} needs the truth: send the true text or the true tokens")
+            raise InvalidInput(
+                f"{self.learner.name} needs the truth", advice="send the true text or the true tokens"
+            )
         if self.context is None:
-            raise InvalidInput("an arbitrary gain is one score a path: send a score, not shown gains")
+            raise InvalidInput(
+                "an arbitrary gain is one score a path", advice="send a score, not shown gains"
+            )
         lengths = [self._valued_edges(memory).size for memory in memories]
         if len(gains) != sum(lengths):
             raise InvalidInput(
-                f"{len(gains)} shown gains, but the shown path has {sum(lengths)} transitions: send one each"
+                f"{len(gains)} shown gains, but the shown path has {sum(lengths)} transitions",
+                advice="send one each",
             )
         parts = np.split(np.array(gains, dtype=np.float64), np.cumsum(lengths)[:-1])
         self._teach(memories, [self._revealed(None, part) for part in parts])
@@ -195,7 +201,9 @@ class Game:
         """Only the gain of the shown path is known."""
         if self.learner.setting is not Setting.BANDIT:
             more = " or the shown gains" if self.learner.setting is Setting.SEMI_BANDIT else ""
-            raise InvalidInput(f"{self.learner.name} needs more than a score: send the true text{more}")
+            raise InvalidInput(
+                f"{self.learner.name} needs more than a score", advice=f"send the true text{more}"
+            )
         self._teach([memory], [BanditFeedback(score)])
         self.ledger.add(score, None)
         return score

@@ -41,7 +41,7 @@ class PerturbedLeader(PathLearner):
         check_bound(edge_bound, "transition")
         if not context.equal_lengths:
             raise InvalidInput(
-                "the perturbed leader needs paths of equal length: give it the padded automaton"
+                "the perturbed leader needs paths of equal length", advice="give it the padded automaton"
             )
         path_bound = edge_bound * context.longest_path
         rate = Rate(noise_complexity(context), path_bound**2, horizon, learning_rate)

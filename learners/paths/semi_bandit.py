@@ -50,9 +50,9 @@ class SemiBandit(PathLearner):
     ) -> None:
         check_bound(edge_bound, "transition")
         if bias not in BIASES:
-            raise InvalidInput(f"options: bias {bias!r} is not one of {', '.join(BIASES)}")
+            raise InvalidInput(f"bias {bias!r} is not one of {', '.join(BIASES)}", field="options")
         if not 0 < confidence < 1:
-            raise InvalidInput(f"options: confidence {confidence} must lie between 0 and 1")
+            raise InvalidInput(f"confidence {confidence} must lie between 0 and 1", field="options")
         self.covering = cover(context)
         k = context.longest_path
         # eta = sqrt(ln N / (4 T K^2 |C|)) / B

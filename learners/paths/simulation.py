@@ -51,9 +51,11 @@ def simulate(
 ) -> Run:
     """Play; `progress` is called after each round."""
     if opponent not in OPPONENTS:
-        raise InvalidInput(f"opponent: {opponent!r} is not one of {', '.join(OPPONENTS)}")
+        raise InvalidInput(f"{opponent!r} is not one of {', '.join(OPPONENTS)}", field="opponent")
     if spec.gain.get("kind") == "arbitrary":
-        raise InvalidInput("gain: an arbitrary gain is the client's own; simulate with one that counts")
+        raise InvalidInput(
+            "an arbitrary gain is the client's own; simulate with one that counts", field="gain"
+        )
     game = Game(spec, Ensemble(table.experts, table.slots), TRANSITION_BUDGET, NODE_BUDGET)
     context = game.context
     assert isinstance(context, EnsembleContext)

@@ -54,7 +54,11 @@ class Normalizer:
 def normalizer(name: str) -> Normalizer:
     """The normaliser of this name."""
     if name not in _BY_NAME:
-        raise InvalidInput(f"no normalizer is called {name!r}; choose one of {', '.join(NAMES)}")
+        raise InvalidInput(
+            f"no normalizer is called {name!r}",
+            field="normalizer",
+            advice=f"choose one of {', '.join(NAMES)}",
+        )
     return _BY_NAME[name]
 
 

@@ -125,7 +125,7 @@ class TiedLearner:
         self.experts, self.setting, self._seed, self._decide = experts, setting, seed, decide
         self._priors = np.full(len(experts), 1 / len(experts)) if priors is None else priors
         if self._priors.shape != (len(experts),) or not (self._priors > 0).all():
-            raise InvalidInput("priors: one positive number for each expert")
+            raise InvalidInput("one positive number for each expert", field="priors")
         self._table = BoundedTable(
             CONTEXT_LIMIT,
             {

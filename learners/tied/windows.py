@@ -70,7 +70,9 @@ class TiedWindows:
         if experts < 1 or contexts < 1 or order < 2:
             raise InvalidInput("tied windows need at least one expert, one context, and an order of two")
         if setting is Setting.BANDIT:
-            raise InvalidInput("no estimator is known for tied windows from one score a round: use n = 1")
+            raise InvalidInput(
+                "no estimator is known for tied windows from one score a round", advice="use n = 1"
+            )
         size = (experts * contexts) ** order
         if size > TRANSITION_BUDGET:
             raise BudgetExceeded(

@@ -291,14 +291,14 @@ STREAM_CASES = [
         "an engine called like an expert that the learner computes",
         opening(experts=["ann", "scorer"], algorithm=spec.ALGORITHM_TIED),
         INVALID,
-        "open.create.experts: this learner computes an expert 'scorer': name the engine otherwise",
+        "open.create.experts: this learner computes an expert 'scorer'; name the engine otherwise",
         None,
     ),
     Case(
         "an unknown normaliser",
         opening(normalizer="latin"),
         INVALID,
-        "open.create: no normalizer is called 'latin'",
+        "open.create.normalizer: no normalizer is called 'latin'",
         None,
     ),
     Case(
@@ -378,14 +378,14 @@ STREAM_CASES = [
         "a cyclic automaton",
         opening(automaton="0 1 a\n1 0 b\n1\n"),
         INVALID,
-        "open.create: the automaton has a cycle through transition 'b' (state 1 to 0)",
+        "open.create.automaton: the automaton has a cycle through transition 'b' (state 1 to 0)",
         None,
     ),
     Case(
         "an automaton that is no automaton",
         opening(automaton="hello world"),
         INVALID,
-        "open.create: line 1: 'hello' is not the number of a state",
+        "open.create.automaton: line 1: 'hello' is not the number of a state",
         None,
     ),
     Case(
@@ -627,7 +627,7 @@ STREAM_CASES = [
         "too few gains",
         teach(shown_gains=wire.ShownGains(gains=[0])),
         INVALID,
-        "1 shown gains, but the shown path has 8 transitions: send one each",
+        "1 shown gains, but the shown path has 8 transitions; send one each",
         "semi",
     ),
     Case(

@@ -35,7 +35,7 @@ def automaton(states=3, initial=0, finals=(2,), sources=(0, 1), targets=(1, 2), 
         ({"initial": 1}, "state 0 cannot be reached from the initial state 1"),
         (
             {"states": 4, "sources": (0, 1, 1), "targets": (1, 2, 3), "names": ("a", "b", "c")},
-            "from state 3: remove",
+            "from state 3; remove",
         ),
     ],
 )

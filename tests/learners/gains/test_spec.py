@@ -59,7 +59,7 @@ def test_what_is_left_out_has_a_default():
         ({"kind": "patterns", "patterns": [{"tokens": ["a"], "weight": float("inf")}]}, "the weight inf"),
         ({"kind": "regex"}, "needs an expression"),
         ({"kind": "regex", "expression": 5}, "gain.expression: 5 is not a string"),
-        ({"kind": "regex", "expression": "a*"}, "gain.expression .* has no end"),
+        ({"kind": "regex", "expression": "a*"}, "gain.expression: .* has no end"),
         ({"kind": "gappy"}, "either lengths .* or patterns"),
         ({"kind": "gappy", "lengths": [2], "patterns": [{"tokens": ["a"]}]}, "either lengths .* or patterns"),
         ({"kind": "gappy", "lengths": 2}, "gain.lengths: 2 is not a list"),
