@@ -3,7 +3,7 @@
     port ── service (streams) ──┐
             management (RPCs) ──┴── registry ── learner_host (one lane each) ── combiner (galloon.learners)
                                                     │
-                                                 store (journal, snapshots; one writer thread)
+                                                 journal (a queue, one writer thread) ── backend (SQLite)
 
 `run` is the whole life: recover, open the ports, serve until a signal, drain, snapshot, close. Clock, storage and
 the builder of combiners come in through the constructor, so that a test can replace them.
@@ -39,8 +39,9 @@ from galloon.daemon.rpc.health import HEALTH_SERVICES, Health
 from galloon.daemon.rpc.management import LearnerService
 from galloon.daemon.rpc.server import check_exposure, credentials_from_config, grpc_server, open_grpc_port
 from galloon.daemon.rpc.stream import CombineService
-from galloon.daemon.store.protocol import Store
-from galloon.daemon.store.sqlite import SqliteStore
+from galloon.daemon.store.journal import Journal
+from galloon.daemon.store.protocol import Backend
+from galloon.daemon.store.sqlite import SqliteBackend
 from galloon.learners.kernels import warm_up
 
 log = structlog.get_logger()
@@ -55,15 +56,14 @@ class App:
         config: Config,
         build: Build,
         clock: Callable[[], float] = time.monotonic,
-        store: Store | None = None,
+        backend: Backend | None = None,
     ) -> None:
         self.config, self._build, self._clock = config, build, clock
         check_exposure(config)
         self._credentials = credentials_from_config(config)
         self._gate = gate_from_config(config)
-        self._store = store or SqliteStore(
-            Path(config.store.data_dir), config.store.commit_delay_s, config.store.queue_bytes
-        )
+        self._backend = backend or SqliteBackend(Path(config.store.data_dir))
+        self._journal = Journal(self._backend, config.store.commit_delay_s, config.store.queue_bytes)
         self._ready = False
         self._end = asyncio.Event()
         self._failure: StoreError | None = None
@@ -75,7 +75,7 @@ class App:
         self._pool = ThreadPoolExecutor(config.server.threads, thread_name_prefix="learner")
         self._health = Health(self._gate)
         self.registry = Registry(
-            self._store,
+            self._journal,
             self._build,
             config.limits,
             self._pool,
@@ -83,9 +83,9 @@ class App:
             self._clock,
             self._health.set_learner,
         )
-        for recovered in recover(self._store, self._build, config.limits, self._clock):
+        for recovered in recover(self._backend, self._build, config.limits, self._clock):
             self.registry.adopt(recovered.host, recovered.key)
-        self._store.start(self.metrics.commit, self._store_failed)
+        self._journal.start(self.metrics.commit, self._store_failed)
         self._ledger = Ledger(config.limits)
         self.streams = CombineService(self.registry, self._gate, self._ledger, config.limits, self.metrics)
         self._housekeeping = Housekeeping(self.registry, config.store, self.metrics, self._clock)
@@ -121,7 +121,7 @@ class App:
         self._chores.cancel()
         if self._failure is None:
             await self._snapshot_all()
-        await self._store.close()
+        await self._journal.close()
         if self._http is not None:
             await self._http.cleanup()
         for host in self.registry.hosts():
@@ -157,13 +157,15 @@ class App:
         if not self.config.http.listen:
             return ""
         shown = self.config.http.learners_shown
-        scraped = partial(scrape, self.registry, self._store, self._ledger, self.metrics, self._clock, shown)
+        scraped = partial(
+            scrape, self.registry, self._journal, self._ledger, self.metrics, self._clock, shown
+        )
         app = application(scraped, lambda: self._ready, self._gate, self.config.http.require_token)
         self.page = Page(
             self.config,
             self.registry,
             self.streams,
-            self._store,
+            self._journal,
             self.metrics,
             self._gate,
             self._clock,

@@ -23,6 +23,7 @@ DaemonError
     ├── StoreTooNew         written by a newer galloon
     ├── StoreLocked         another daemon holds the data directory
     ├── StoreFull           no space; heals when space returns
+    ├── StoreConflict       one request contradicts what is stored: it fails, the store goes on
     └── StoreFailed         a write or a sync failed: stop, never retry in place
 
 `refusal` turns any exception of a request into the `Refused` that the client sees; `placed` says where in the
@@ -137,6 +138,10 @@ class StoreFull(StoreError):
     pass
 
 
+class StoreConflict(StoreError):
+    pass
+
+
 class StoreFailed(StoreError):
     pass
 
@@ -180,6 +185,8 @@ def refusal(error: BaseException, field: str = "") -> Refused:
             return Invalid(str(error), field)
         case StoreFull():
             return Unavailable("the disk of the daemon is full: nothing was recorded; send this again later")
+        case StoreConflict():
+            return Unavailable("the learner was made or deleted meanwhile: look again, then send this again")
         case StoreError():
             return Unavailable("the daemon cannot write and stops: reconnect later and send this again")
         case LearnerError():

@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 
-def settle(future: asyncio.Future[Any], result: Any, error: Exception | None) -> None:
+def resolve(future: asyncio.Future[Any], result: Any, error: Exception | None) -> None:
     if future.cancelled():
         return
     if error is None:

@@ -15,7 +15,7 @@ from prometheus_client.exposition import generate_latest
 from galloon.daemon.errors import CODES
 from galloon.daemon.http.counters import Spread, Tally, counter
 from galloon.daemon.learner.books import Rates
-from galloon.daemon.store.protocol import CommitFigures
+from galloon.daemon.store.journal import CommitFigures
 from galloon.learners.combiners.contract import Statistics
 
 SECONDS = (0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)

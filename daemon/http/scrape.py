@@ -13,7 +13,7 @@ from galloon.daemon.http.metrics import LearnerFigures, Metrics
 from galloon.daemon.learner.learner import LearnerHost
 from galloon.daemon.learner.registry import Registry
 from galloon.daemon.limits import Ledger
-from galloon.daemon.store.protocol import Store
+from galloon.daemon.store.journal import Journal
 from galloon.learners.combiners.contract import Statistics
 
 log = structlog.get_logger()
@@ -21,7 +21,12 @@ PATIENCE_S = 2.0  # Prometheus gives a scrape ten seconds
 
 
 async def scrape(
-    registry: Registry, store: Store, ledger: Ledger, metrics: Metrics, clock: Callable[[], float], shown: int
+    registry: Registry,
+    journal: Journal,
+    ledger: Ledger,
+    metrics: Metrics,
+    clock: Callable[[], float],
+    shown: int,
 ) -> bytes:
     """All metrics, in the text format of Prometheus."""
     metrics.streams.set(ledger.streams)
@@ -30,7 +35,7 @@ async def scrape(
     asked = await asyncio.gather(*(_statistics(host) for host in hosts[:shown]))
     statistics = [*asked, *[None] * (len(hosts) - len(asked))]
     figures = [_figures(host, known, clock) for host, known in zip(hosts, statistics, strict=True)]
-    return metrics.render(figures, shown, store.figures)
+    return metrics.render(figures, shown, journal.figures)
 
 
 async def _statistics(host: LearnerHost) -> Statistics | None:

@@ -15,7 +15,7 @@ from galloon.daemon.learner.events import from_entry
 from galloon.daemon.learner.learner import LearnerHost
 from galloon.daemon.learner.registry import Build
 from galloon.daemon.limits import Limits
-from galloon.daemon.store.protocol import Store, StoredLearner
+from galloon.daemon.store.protocol import Backend, StoredLearner
 from galloon.daemon.store.sqlite_schema import ADVICE
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.errors import DamagedState, LearnerError
@@ -31,9 +31,11 @@ class Recovered:
     host: LearnerHost
 
 
-def recover(store: Store, build: Build, limits: Limits, clock: Callable[[], float]) -> Iterator[Recovered]:
+def recover(
+    backend: Backend, build: Build, limits: Limits, clock: Callable[[], float]
+) -> Iterator[Recovered]:
     """Every learner of the store."""
-    for stored in store.learners():
+    for stored in backend.learners():
         started = perf_counter()
         try:
             spec = CombinerSpec.from_json(stored.spec)
@@ -47,7 +49,7 @@ def recover(store: Store, build: Build, limits: Limits, clock: Callable[[], floa
                 f"learner {stored.name!r} cannot be built again: {error}; raise the limit that it names, "
                 "or use the version of galloon that wrote the store"
             ) from error
-        refused = _replay(store, stored, host)
+        refused = _replay(backend, stored, host)
         log.info(
             "learner recovered",
             learner=stored.name,
@@ -59,11 +61,11 @@ def recover(store: Store, build: Build, limits: Limits, clock: Callable[[], floa
         yield Recovered(stored.key, host)
 
 
-def _replay(store: Store, stored: StoredLearner, host: LearnerHost) -> int:
+def _replay(backend: Backend, stored: StoredLearner, host: LearnerHost) -> int:
     """Apply the journal after the snapshot; returns how many feedbacks the combiner refused, as it did live."""
     refused = 0
     host.seq = host.snapshot_seq = stored.seq
-    for entry in store.journal(stored.key, stored.seq):
+    for entry in backend.journal(stored.key, stored.seq):
         host.seq = entry.seq
         event = from_entry(entry)
         if event is None or host.broken is not None:

@@ -24,14 +24,15 @@ from galloon.daemon.codec.utterance import (
 )
 from galloon.daemon.errors import Internal, StoreDamaged, StoreError, Unavailable, UnknownLearner
 from galloon.daemon.failpoints import reach
-from galloon.daemon.futures import settle
+from galloon.daemon.futures import resolve
 from galloon.daemon.learner.books import Scoreboard
 from galloon.daemon.learner.events import Chose, Event, Expired, Taught
 from galloon.daemon.learner.recent import Recent
 from galloon.daemon.learner.rounds import Pending, Rounds
 from galloon.daemon.learner.work_queue import Lane
 from galloon.daemon.limits import Limits
-from galloon.daemon.store.protocol import VOID, Entry, Store
+from galloon.daemon.store.journal import Journal
+from galloon.daemon.store.protocol import VOID, Entry, OnDurable, SaveSnapshot
 from galloon.learners import state
 from galloon.learners.combiners.contract import Combiner, Lesson, Statistics
 from galloon.learners.combiners.spec import ALGORITHMS, CombinerSpec
@@ -89,9 +90,9 @@ class LearnerHost:
         self._replies: dict[str, list[Reply]] = {}  # by utterance: who waits for feedback to be learned
         self._waiting_bytes = 0  # of utterances in the lane
 
-    def attach(self, key: int, lane: Lane, store: Store) -> None:
+    def attach(self, key: int, lane: Lane, journal: Journal) -> None:
         """Go live: from here on events are journaled under this key."""
-        self.key, self.lane, self._store = key, lane, store
+        self.key, self.lane, self._journal = key, lane, journal
         self.rounds_recovered = self.rounds.started  # what a client saw beyond this was lost
 
     # Requests; called on the event loop.
@@ -139,7 +140,7 @@ class LearnerHost:
     async def snapshot(self) -> int:
         """Write a snapshot that covers the journal up to now; returns the entries that it dropped."""
         taken = await self._captured()
-        dropped = await self._store.save_snapshot(self.key, taken.seq, taken.data)
+        dropped = await self._journal.transact(SaveSnapshot(self.key, taken.seq, taken.data))
         self.snapshot_seq, self.snapshot_bytes = taken.seq, len(taken.data)
         self.snapshot_time = self._clock()
         return dropped
@@ -159,7 +160,7 @@ class LearnerHost:
     @property
     def lags(self) -> bool:
         """Whether the lane or the disk is behind with this learner; streams then read no more for a moment."""
-        return self._waiting_bytes > WAITING_BYTES or self._store.lags(self.key)
+        return self._waiting_bytes > WAITING_BYTES or self._journal.lags(self.key)
 
     @property
     def journal_entries(self) -> int:
@@ -330,9 +331,9 @@ class LearnerHost:
             def written(error: StoreError | None) -> None:
                 if error is None:
                     work = partial(self._capture_at, seq, before)
-                    self.lane.enter(("capture", 0), work, partial(settle, captured))
+                    self.lane.enter(("capture", 0), work, partial(resolve, captured))
                 else:
-                    settle(captured, None, error)
+                    resolve(captured, None, error)
 
             self._append(None, written)
 
@@ -342,12 +343,10 @@ class LearnerHost:
     def _capture_at(self, seq: int, before: int) -> Captured:
         return Captured(seq, self.capture(before))
 
-    def _append(
-        self, event: Event | None, settled: Callable[[StoreError | None], None] | None = None
-    ) -> None:
+    def _append(self, event: Event | None, on_durable: OnDurable | None = None) -> None:
         self.seq += 1
         kind, body = (VOID, b"") if event is None else (event.kind, event.to_bytes())
-        self._store.append(Entry(self.key, self.seq, kind, body, settled))
+        self._journal.append(Entry(self.key, self.seq, kind, body, on_durable))
 
     def _check_usable(self) -> None:
         if self._closed:
@@ -356,7 +355,7 @@ class LearnerHost:
             raise Internal("this learner has stopped after a defect; the daemon has logged why")
 
     def _check_room(self) -> None:
-        if not self._store.has_room():
+        if not self._journal.has_room():
             raise Unavailable("the disk of the daemon lags behind: send this again later")
 
 

@@ -18,7 +18,8 @@ from galloon.daemon.errors import Invalid, OtherSpec, Refused, UnknownLearner, p
 from galloon.daemon.learner.learner import LearnerHost, spec_of
 from galloon.daemon.learner.work_queue import Lane
 from galloon.daemon.limits import Limits, check
-from galloon.daemon.store.protocol import Store
+from galloon.daemon.store.journal import Journal
+from galloon.daemon.store.protocol import Create, Delete
 from galloon.learners.combiners.contract import Combiner
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.errors import InvalidInput, LearnerError
@@ -35,7 +36,7 @@ class Registry:
 
     def __init__(
         self,
-        store: Store,
+        journal: Journal,
         build: Build,
         limits: Limits,
         pool: Executor,
@@ -43,7 +44,7 @@ class Registry:
         clock: Callable[[], float],
         changed: Changed,
     ) -> None:
-        self._store, self._build, self._limits = store, build, limits
+        self._journal, self._build, self._limits = journal, build, limits
         self._pool, self._inline_s, self._clock, self._changed = pool, inline_s, clock, changed
         self._hosts: dict[str, LearnerHost] = {}
         self._coming: set[str] = set()  # names whose learners are being made
@@ -90,7 +91,7 @@ class Registry:
                     host = await self._make(name, spec, None)
                 except InvalidInput as error:
                     raise placed(error, spec_field) from error
-                key = await self._store.create(name, spec.to_json(), None)
+                key = await self._journal.transact(Create(name, spec.to_json()))
                 self.adopt(host, key)
             return host, True
 
@@ -103,7 +104,7 @@ class Registry:
             with self._place(name, may_use):
                 spec = await self._in_thread(lambda: _distrusting(lambda: self._limited(spec_of(data))))
                 host = await self._make(name, spec, data)
-                key = await self._store.create(name, spec.to_json(), data)
+                key = await self._journal.transact(Create(name, spec.to_json(), data))
                 self.adopt(host, key)
             return host
 
@@ -111,14 +112,14 @@ class Registry:
         async with self._names.setdefault(name, asyncio.Lock()):
             host = self.find(name)
             await host.close()
-            await self._store.delete(host.key)
+            await self._journal.transact(Delete(host.key))
             del self._hosts[name]
             self._changed(name, None)
             return host
 
     def adopt(self, host: LearnerHost, key: int) -> None:
         """Let a learner that is in the store go live."""
-        host.attach(key, Lane(self._pool, self._inline_s), self._store)
+        host.attach(key, Lane(self._pool, self._inline_s), self._journal)
         self._hosts[host.name] = host
         self._changed(host.name, host.broken is None)
 

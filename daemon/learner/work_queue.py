@@ -13,7 +13,7 @@ from functools import partial
 from time import perf_counter, thread_time
 from typing import Any, NamedTuple, TypeVar
 
-from galloon.daemon.futures import settle
+from galloon.daemon.futures import resolve
 
 T = TypeVar("T")
 Kind = tuple[str, int]  # what is done, and the order of magnitude of how much
@@ -63,7 +63,7 @@ class Lane:
     async def run(self, kind: Kind, work: Callable[[], T]) -> T:
         """Queue work and await its outcome."""
         future: asyncio.Future[T] = self._loop.create_future()
-        self.enter(kind, work, partial(settle, future))
+        self.enter(kind, work, partial(resolve, future))
         return await future
 
     async def rest(self) -> None:

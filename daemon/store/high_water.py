@@ -2,11 +2,13 @@
 
 SQLite drops, without a word, whatever follows a damaged or missing piece of its write-ahead log. The mark is
 written after each sync and not synced itself, so it may be old or unreadable after a power cut, but what it says
-is true: a database that ends before it has lost acknowledged entries.
+is true: a database that ends before it has lost acknowledged entries. The file keeps its size, so that a full disk
+does not keep the mark from being written; where it does so all the same, the old mark stays.
 
 File: 8 bytes learner, 8 bytes sequence number, 4 bytes CRC-32 of both, little-endian.
 """
 
+import errno
 import os
 import struct
 from pathlib import Path
@@ -14,6 +16,8 @@ from zlib import crc32
 
 FILE_NAME = "acknowledged"
 _MARK = struct.Struct("<qq")
+_NOTHING = bytes(_MARK.size + 4)  # no mark: the checksum of zeros is not zero
+NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 
 
 class HighWater:
@@ -22,10 +26,12 @@ class HighWater:
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE_NAME
         self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        if os.fstat(self._descriptor).st_size < len(_NOTHING):
+            self._write(_NOTHING)
 
     def note(self, learner: int, seq: int) -> None:
         mark = _MARK.pack(learner, seq)
-        os.pwrite(self._descriptor, mark + crc32(mark).to_bytes(4, "little"), 0)
+        self._write(mark + crc32(mark).to_bytes(4, "little"))
 
     def read(self) -> tuple[int, int] | None:
         """Learner and sequence number; None where nothing readable is there."""
@@ -37,8 +43,15 @@ class HighWater:
         return learner, seq
 
     def clear(self) -> None:
-        """Nothing can be said any more: a learner has been deleted."""
-        os.ftruncate(self._descriptor, 0)
+        """Nothing can be said any more: a learner is about to be deleted."""
+        os.pwrite(self._descriptor, _NOTHING, 0)
 
     def close(self) -> None:
         os.close(self._descriptor)
+
+    def _write(self, mark: bytes) -> None:
+        try:
+            os.pwrite(self._descriptor, mark, 0)
+        except OSError as error:
+            if error.errno not in NO_SPACE:
+                raise

@@ -1,33 +1,42 @@
 """What the daemon needs of a store: a journal per learner, one snapshot per learner, and nothing lost.
 
-`append` never waits: entries are written in order, many with one sync, and each entry's `settled` is then
-called on the event loop. Everything else is awaited and durable when it returns. The store knows nothing of
-what the bytes mean. SQLite is the one implementation; a shared store can follow behind the same verbs.
+A `Backend` is where the bytes lie; it knows nothing of what they mean. Its operations are values (`Create`,
+`Delete`, `SaveSnapshot`), so that any database can carry them out. `write` and `transact` are durable when they
+return; each is done as a whole or not at all. SQLite is the one implementation (`sqlite`); `journal` is the queue
+in front of it. Every backend passes `tests/daemon/store/test_backend.py`.
+
+What a backend raises decides what follows:
+
+    StoreFull      nothing was written; the same may succeed later
+    StoreConflict  nothing was written; this request contradicts what is stored, others go on
+    StoreFailed    nobody knows what was written: the daemon ends, and recovery finds out
+    StoreDamaged   on reading: bytes that are not what was written
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from galloon.daemon.errors import StoreError
 
 VOID = 0  # kind of an entry that changes nothing
+OnDurable = Callable[[StoreError | None], None]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Entry:
     """One event on its way into the journal. `seq` counts the learner's entries from 1, without gaps.
 
-    `settled` is called once, on the event loop: with None when the entry is durable, else with the error. An
+    `on_durable` is called once, on the event loop: with None when the entry is durable, else with the error. An
     entry without it is kept and tried again when the disk is full; one with it is given up, and a void
-    entry takes its place in the sequence.
+    entry takes its place in the sequence. Backends do not look at it.
     """
 
     learner: int
     seq: int
     kind: int
     body: bytes
-    settled: Callable[[StoreError | None], None] | None = None
+    on_durable: OnDurable | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,59 +57,54 @@ class StoredEntry:
     body: bytes
 
 
-@dataclass(slots=True)
-class CommitFigures:
-    """What metrics show of the store, counted since it was opened."""
+@dataclass(frozen=True, slots=True)
+class Create:
+    """A new learner, perhaps with a first snapshot; gives its key, which no other learner ever gets."""
 
-    commits: int = 0
-    entries: int = 0
-    bytes: int = 0
-    seconds: float = 0.0
-    failures: int = 0
+    name: str
+    spec: str
+    snapshot: bytes | None = None
 
 
-class Store(Protocol):
-    """Durable learners."""
+@dataclass(frozen=True, slots=True)
+class Delete:
+    """A learner goes, with its journal and snapshot; gives the number of entries that went."""
 
-    figures: CommitFigures
+    learner: int
+
+
+@dataclass(frozen=True, slots=True)
+class SaveSnapshot:
+    """Replaces the learner's snapshot and drops the journal that it covers; gives the number of entries dropped.
+
+    A snapshot that covers less than the one that is stored changes nothing.
+    """
+
+    learner: int
+    seq: int
+    body: bytes
+
+
+Operation = Create | Delete | SaveSnapshot
+
+
+class Backend(Protocol):
+    """Durable learners. Used by one thread at a time."""
 
     def learners(self) -> Iterator[StoredLearner]:
-        """All learners, on start; checks that each is whole."""
+        """All learners by key, on start; checks that each is whole."""
         ...
 
     def journal(self, learner: int, after: int) -> Iterator[StoredEntry]:
         """The entries of a learner after a sequence number, on start; checks that none is missing."""
         ...
 
-    def start(self, observe: Callable[[float, int], None], failed: Callable[[StoreError], None]) -> None:
-        """Begin to write. `observe` gets seconds and entries of each commit, `failed` the end if it comes."""
+    def write(self, batch: Sequence[Entry]) -> None:
+        """Entries of any learners, in order. A conflict if one of these learners does not exist."""
         ...
 
-    def append(self, entry: Entry) -> None:
-        """Queue an entry; may be called from any thread."""
+    def transact(self, operation: Operation) -> int:
+        """One operation. A conflict if a name is taken, or if the learner does not exist."""
         ...
 
-    def has_room(self) -> bool:
-        """Whether the queue takes more."""
-        ...
-
-    def lags(self, learner: int) -> bool:
-        """Whether more of this learner waits than should: read no more requests for a moment.
-
-        Never while the disk is full: choices go on then, for as long as there is room.
-        """
-        ...
-
-    async def create(self, name: str, spec: str, snapshot: bytes | None) -> int:
-        """A new learner, perhaps with a first snapshot; returns its key."""
-        ...
-
-    async def delete(self, learner: int) -> None: ...
-
-    async def save_snapshot(self, learner: int, seq: int, snapshot: bytes) -> int:
-        """Replace the learner's snapshot and drop the journal that it covers; returns the entries dropped."""
-        ...
-
-    async def close(self) -> None:
-        """Write everything that is queued, then let go."""
-        ...
+    def close(self) -> None: ...

@@ -17,7 +17,7 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from galloon.daemon.rpc.stream import Stream
-from galloon.daemon.store.sqlite import SqliteStore
+from galloon.daemon.store.sqlite import SqliteBackend
 from galloon.v1 import combine_pb2 as wire
 from galloon.v1 import learners_pb2
 from tests.daemon.serving import EXPERTS, feedback, insisting, serving, simple_spec, utterance
@@ -66,18 +66,18 @@ async def test_a_flood_waits_for_the_disk(tmp_path, monkeypatch):
     """What cannot be written is not read on, instead of waiting in memory."""
     lag, in_flight, streams, entry_bytes = 65_536, 2, 10, 8192  # of a round of such a flood, at most
     may_write = threading.Event()
-    insert = SqliteStore._insert
+    write = SqliteBackend.write
 
-    def insert_when_it_may(store, batch):
+    def write_when_it_may(backend, batch):
         may_write.wait()
-        insert(store, batch)
+        write(backend, batch)
 
-    monkeypatch.setattr("galloon.daemon.store.sqlite.LAG_BYTES", lag)
-    monkeypatch.setattr(SqliteStore, "_insert", insert_when_it_may)
+    monkeypatch.setattr("galloon.daemon.store.journal.LAG_BYTES", lag)
+    monkeypatch.setattr(SqliteBackend, "write", write_when_it_may)
     async with serving(tmp_path, limits__in_flight=in_flight) as daemon:
         try:
             await never_reading(daemon.app.address, Random(1), streams, seconds=3.0)
-            assert lag < daemon.app._store._queued_bytes < lag + streams * in_flight * entry_bytes
+            assert lag < daemon.app._journal._queued_bytes < lag + streams * in_flight * entry_bytes
         finally:
             may_write.set()
 

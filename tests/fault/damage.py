@@ -19,7 +19,7 @@ import structlog
 
 from galloon.daemon.errors import StoreError
 from galloon.daemon.learner.fold import recover
-from galloon.daemon.store.sqlite import SqliteStore
+from galloon.daemon.store.sqlite import SqliteBackend
 from galloon.daemon.store.sqlite_schema import FILE_NAME
 from galloon.learners import state
 from galloon.learners.combiners.build import build
@@ -84,15 +84,14 @@ def _digests(data_dir: Path) -> dict[str, str]:
     scratch = data_dir.with_name("scratch")
     shutil.copytree(data_dir, scratch)
     try:
-        store = SqliteStore(scratch, 0.0, 1 << 20)
+        backend = SqliteBackend(scratch)
         try:
             return {
                 one.host.name: f"{one.host.seq} {state.digest(one.host.capture(one.host.rounds.started))}"
-                for one in recover(store, build, LIMITS, lambda: 0.0)
+                for one in recover(backend, build, LIMITS, lambda: 0.0)
             }
         finally:
-            store._database.close()
-            store._directory.unlock()
+            backend.close()
     except StoreError as refused:
         raise type(refused)(str(refused).replace(str(scratch), str(data_dir))) from refused
     finally:

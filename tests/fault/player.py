@@ -26,12 +26,13 @@ from galloon.clients.api.results import Choice
 from galloon.clients.codec.answers import choice_from_wire
 from galloon.clients.codec.requests import feedback_request, utterance_request
 from galloon.daemon import failpoints
-from galloon.daemon.futures import settle
+from galloon.daemon.futures import resolve
 from galloon.daemon.learner.fold import recover
 from galloon.daemon.learner.learner import LearnerHost
 from galloon.daemon.learner.registry import Registry
 from galloon.daemon.limits import Limits
-from galloon.daemon.store.sqlite import SqliteStore
+from galloon.daemon.store.journal import Journal
+from galloon.daemon.store.sqlite import SqliteBackend
 from galloon.learners import state
 from galloon.learners.combiners.build import build
 from galloon.learners.combiners.spec import CombinerSpec
@@ -108,17 +109,18 @@ class _Life:
 
     async def run(self) -> None:
         orders = self._orders
-        store = SqliteStore(orders.data_dir, 0.002, orders.queue_bytes)
+        backend = SqliteBackend(orders.data_dir)
+        journal = Journal(backend, 0.002, orders.queue_bytes)
         if orders.checkpoint_pages:
-            store._database.execute(f"PRAGMA wal_autocheckpoint = {orders.checkpoint_pages}")
+            backend._database.execute(f"PRAGMA wal_autocheckpoint = {orders.checkpoint_pages}")
         pool = ThreadPoolExecutor(2)
-        self._registry = Registry(store, build, LIMITS, pool, 0.001, time.monotonic, lambda *_: None)
-        recovered = list(recover(store, build, LIMITS, time.monotonic))
-        self._report(recovered=[_found(store, one.key, one.host, dict(orders.known)) for one in recovered])
+        self._registry = Registry(journal, build, LIMITS, pool, 0.001, time.monotonic, lambda *_: None)
+        recovered = list(recover(backend, build, LIMITS, time.monotonic))
+        self._report(recovered=[_found(backend, one.key, one.host, dict(orders.known)) for one in recovered])
         for one in recovered:
             self._registry.adopt(one.host, one.key)
         failed = asyncio.get_running_loop().create_future()
-        store.start(lambda *_: None, lambda error: failed.done() or failed.set_exception(error))
+        journal.start(lambda *_: None, lambda error: failed.done() or failed.set_exception(error))
         work = asyncio.create_task(self._work())
         await asyncio.wait({work, failed}, return_when=asyncio.FIRST_COMPLETED)
         if failed.done():
@@ -135,7 +137,7 @@ class _Life:
                 gain=host.rounds.total_gain,
                 **statistics,
             )
-        await store.close()
+        await journal.close()
 
     async def _work(self) -> None:
         posts = {post.name: post for post in POSTS}
@@ -197,13 +199,13 @@ class _Life:
 async def _asked(ask: Any) -> bytes:
     """The answer to a request, as one stream would get it."""
     future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
-    ask(partial(settle, future))
+    ask(partial(resolve, future))
     return await future
 
 
-def _found(store: SqliteStore, key: int, host: LearnerHost, known: dict[str, int]) -> dict[str, Any]:
+def _found(backend: SqliteBackend, key: int, host: LearnerHost, known: dict[str, int]) -> dict[str, Any]:
     """A recovered learner: its digest, and the events that the parent has not seen yet."""
-    rows = store._database.execute(EVENTS_AFTER, (key, known.get(host.name, 0))).fetchall()
+    rows = backend._database.execute(EVENTS_AFTER, (key, known.get(host.name, 0))).fetchall()
     return {
         "name": host.name,
         "digest": state.digest(host.capture(host.rounds.started)),

@@ -25,7 +25,7 @@ from galloon.daemon.learner.events import Taught, from_entry
 from galloon.daemon.learner.fold import recover
 from galloon.daemon.learner.learner import LearnerHost
 from galloon.daemon.store.protocol import StoredEntry
-from galloon.daemon.store.sqlite import SqliteStore
+from galloon.daemon.store.sqlite import SqliteBackend
 from galloon.daemon.store.sqlite_schema import FILE_NAME
 from galloon.learners import state
 from galloon.learners.combiners.build import build
@@ -129,12 +129,11 @@ def _expected(data_dir: Path) -> dict[str, Expected]:
 
 def _judge(image: Path, known: Known, expected: dict[str, Expected]) -> int:
     """Recover from what the power left, and compare; the entries that survived."""
-    store = SqliteStore(image, 0.0, 1 << 20)
+    backend = SqliteBackend(image)
     try:
-        hosts = {one.host.name: one.host for one in recover(store, build, LIMITS, lambda: 0.0)}
+        hosts = {one.host.name: one.host for one in recover(backend, build, LIMITS, lambda: 0.0)}
     finally:
-        store._database.close()
-        store._directory.unlock()
+        backend.close()
     survived = 0
     for name, reference in expected.items():
         host = hosts.pop(name, None)

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from galloon.daemon.errors import StoreDamaged, StoreFailed, StoreFull
-from galloon.daemon.store.protocol import Entry
-from galloon.daemon.store.sqlite import SqliteStore
+from galloon.daemon.errors import StoreDamaged
+from galloon.daemon.store.protocol import Create, Entry
+from galloon.daemon.store.sqlite import SqliteBackend
 from galloon.daemon.store.sqlite_schema import FILE_NAME
 from tests.fault.damage import in_own_process
 
@@ -26,18 +26,15 @@ def test_a_schema_that_is_no_text_is_damage(tmp_path: Path):
     database.commit()
     database.close()
     with pytest.raises(StoreDamaged, match="restore"):
-        SqliteStore(tmp_path, 0.001, 1 << 20)
+        SqliteBackend(tmp_path)
 
 
-async def _filled(path: Path) -> None:
-    store = SqliteStore(path, 0.001, 1 << 20)
-    store.start(lambda *_: None, pytest.fail)
-    key = await store.create("first", '{"seed": 1}', b"a snapshot")
-    other = await store.create("other", '{"seed": 2}', None)
-    for seq in range(1, 4):
-        store.append(Entry(key, seq, 1, b"entry"))
-        store.append(Entry(other, seq, 1, b"entry"))
-    await store.close()
+def _filled(path: Path) -> None:
+    backend = SqliteBackend(path)
+    key = backend.transact(Create("first", '{"seed": 1}', b"a snapshot"))
+    other = backend.transact(Create("other", '{"seed": 2}'))
+    backend.write([Entry(each, seq, 1, b"entry") for seq in range(1, 4) for each in (key, other)])
+    backend.close()
 
 
 @pytest.mark.parametrize(
@@ -56,34 +53,16 @@ async def _filled(path: Path) -> None:
         ("DELETE FROM learners WHERE key = 1", "learner 1 is missing, but not its snapshots"),
     ],
 )
-async def test_what_no_page_check_sees_is_refused_by_row(tmp_path: Path, statement: str, words: str):
+def test_what_no_page_check_sees_is_refused_by_row(tmp_path: Path, statement: str, words: str):
     """A bit of a name, a spec or a sequence number leaves every page well-formed."""
-    await _filled(tmp_path)
+    _filled(tmp_path)
     (tmp_path / "acknowledged").unlink()  # the other witness would speak first
     database = sqlite3.connect(tmp_path / FILE_NAME)
     database.execute(statement)
     database.commit()
     database.close()
-    store = SqliteStore(tmp_path, 0.001, 1 << 20)
+    backend = SqliteBackend(tmp_path)
     with pytest.raises(StoreDamaged, match=words) as refused:
-        list(store.learners())
+        list(backend.learners())
     assert "restore" in str(refused.value)
-    store._database.close()
-    store._directory.unlock()
-
-
-async def test_refused_feedback_does_not_pile_up_while_the_disk_is_full(tmp_path: Path):
-    """What a full disk refuses leaves a place in the sequence behind, and the queue counts it."""
-    store = SqliteStore(tmp_path, 0.001, 20_000)
-    store.start(lambda *_: None, pytest.fail)
-    key = await store.create("a", "{}", None)
-    pages = store._database.execute("PRAGMA page_count").fetchone()[0]
-    store._database.execute(f"PRAGMA max_page_count = {pages}")
-    fates: list[StoreFull | StoreFailed | None] = []
-    seq = 0
-    while store.has_room():
-        seq += 1
-        assert seq < 1000, "nothing counts what waits"
-        store.append(Entry(key, seq, 2, bytes(100), fates.append))
-    store._database.execute("PRAGMA max_page_count = 1000000")
-    await store.close()
+    backend.close()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import structlog
 
-from galloon.daemon.store.sqlite import SqliteStore
+from galloon.daemon.store.sqlite import SqliteBackend
 from galloon.daemon.store.sqlite_schema import FILE_NAME
 from tests.fault.power_loss import run
 from tests.system import needs
@@ -32,7 +32,6 @@ def test_a_store_whose_making_was_interrupted_is_made_again(tmp_path: Path):
     database = sqlite3.connect(tmp_path / FILE_NAME)
     database.execute("PRAGMA journal_mode = WAL")
     database.close()
-    store = SqliteStore(tmp_path, 0.0, 1 << 20)
-    assert list(store.learners()) == []
-    store._database.close()
-    store._directory.unlock()
+    backend = SqliteBackend(tmp_path)
+    assert list(backend.learners()) == []
+    backend.close()

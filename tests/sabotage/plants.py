@@ -25,12 +25,12 @@ class Plant:
 PLANTS = (
     Plant(
         "acknowledge before sync",
-        "daemon/store/sqlite.py",
-        "        self._queue.append(entry)\n        if entry.settled",
-        "        if entry.settled is not None:\n"
-        "            self._loop.call_soon_threadsafe(entry.settled, None)\n"
-        "            entry.settled = None\n"
-        "        self._queue.append(entry)\n        if entry.settled",
+        "daemon/store/journal.py",
+        "        self._queue.append(entry)\n        if entry.on_durable",
+        "        if entry.on_durable is not None:\n"
+        "            self._loop.call_soon_threadsafe(entry.on_durable, None)\n"
+        "            entry = Entry(entry.learner, entry.seq, entry.kind, entry.body)\n"
+        "        self._queue.append(entry)\n        if entry.on_durable",
         KILLS,
     ),
     Plant(
@@ -52,7 +52,7 @@ PLANTS = (
         "daemon/store/sqlite_schema.py",
         "        return crc32(body, crc32(",
         "        return 0 * crc32(body, crc32(",
-        ("tests/daemon/store/test_store.py::test_a_damaged_journal_is_refused_by_name",),
+        ("tests/daemon/store/test_sqlite.py::test_a_damaged_journal_is_refused_by_name",),
         quick=True,
     ),
     Plant(
@@ -65,9 +65,9 @@ PLANTS = (
     Plant(
         "double apply",
         "daemon/learner/learner.py",
-        "            lesson = self._combiner.learn(round_.memory, feedback)\n",
-        "            self._combiner.learn(round_.memory, feedback)\n"
-        "            lesson = self._combiner.learn(round_.memory, feedback)\n",
+        "            lesson = self._combiner.learn(round_.memory, feedback, round_.view)\n",
+        "            self._combiner.learn(round_.memory, feedback, round_.view)\n"
+        "            lesson = self._combiner.learn(round_.memory, feedback, round_.view)\n",
         ("tests/daemon/learner/test_recovery.py::test_the_state_is_that_of_the_library",),
     ),
     Plant(
@@ -79,10 +79,10 @@ PLANTS = (
     ),
     Plant(
         "unbounded queue",
-        "daemon/store/sqlite.py",
+        "daemon/store/journal.py",
         "        return self._queued_bytes < self._queue_bytes",
         "        return True",
-        ("tests/daemon/store/test_store.py::test_a_queue_that_the_disk_cannot_follow_says_so",),
+        ("tests/daemon/store/test_journal.py::test_a_queue_that_the_disk_cannot_follow_says_so",),
         quick=True,
     ),
     Plant(
@@ -97,9 +97,9 @@ PLANTS = (
     Plant(
         "what was written stays in memory",
         "daemon/store/sqlite.py",
-        "    if len(body) > RETAINED_BYTES:\n",
-        "    if not body:\n",
-        ("tests/daemon/store/test_store.py::test_what_was_written_is_let_go_of",),
+        "        if len(body) > RETAINED_BYTES:\n",
+        "        if not body:\n",
+        ("tests/daemon/store/test_sqlite.py::test_what_was_written_is_let_go_of",),
     ),
     Plant(
         "last-header authentication",
@@ -133,16 +133,16 @@ PLANTS = (
     Plant(
         "a failed sync tried again",
         "daemon/store/sqlite.py",
-        'if getattr(problem, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:',
-        "if isinstance(problem, sqlite3.Error):",
-        ("tests/daemon/store/test_store.py::test_after_a_failed_write_nothing_is_acknowledged_any_more",),
+        'return getattr(problem, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL',
+        "return isinstance(problem, sqlite3.Error)",
+        ("tests/daemon/store/test_sqlite.py::test_any_error_but_a_full_disk_is_a_failure",),
     ),
     Plant(
         "a snapshot drops one entry too many",
         "daemon/store/sqlite.py",
         '"DELETE FROM journal WHERE learner = ? AND seq <= ?", (learner, seq)',
         '"DELETE FROM journal WHERE learner = ? AND seq <= ?", (learner, seq + 1)',
-        ("tests/daemon/store/test_store.py::test_entries_come_back_in_order",),
+        ("tests/daemon/store/test_backend.py::test_a_snapshot_replaces_what_it_covers_and_nothing_else",),
     ),
     Plant(
         "internal text for the client",

@@ -20,7 +20,7 @@ from galloon.daemon.learner.learner import LearnerHost
 from galloon.daemon.learner.recent import KEPT
 from galloon.daemon.learner.registry import Registry
 from galloon.daemon.rpc.auth import Principal
-from galloon.daemon.store.protocol import Store
+from galloon.daemon.store.journal import Journal
 
 PAUSE_S = 0.5
 SILENCE_S = 15.0  # after which a comment keeps proxies from giving up
@@ -35,12 +35,12 @@ class Live:
         registry: Registry,
         curves: Curves,
         shown: int,
-        store: Store,
+        journal: Journal,
         health: Callable[[Principal], dict[str, Any]],
         clock: Callable[[], float],
     ) -> None:
         self._registry, self._curves, self._shown = registry, curves, shown
-        self._store, self._health, self._clock = store, health, clock
+        self._journal, self._health, self._clock = journal, health, clock
         self._end = asyncio.Event()
         self._looking: Counter[str] = Counter()  # listeners by the learner that they look at
         self.listeners = 0
@@ -132,7 +132,7 @@ class _Listener:
             news["gone"] = gone
         self._marks = marks
         news |= await self._news_of_one()
-        commits = live._store.figures.commits
+        commits = live._journal.figures.commits
         if commits != self._commits:
             self._commits = commits
             news["store"] = live._health(self._caller)

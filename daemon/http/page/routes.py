@@ -31,7 +31,7 @@ from galloon.daemon.learner.learner import LearnerHost
 from galloon.daemon.learner.registry import Registry
 from galloon.daemon.rpc.auth import Gate, Principal
 from galloon.daemon.rpc.stream import CombineService
-from galloon.daemon.store.protocol import Store
+from galloon.daemon.store.journal import Journal
 
 log = structlog.get_logger()
 Answer = Callable[[web.Request, Principal], Awaitable[Any]]
@@ -66,7 +66,7 @@ class Page:
         config: Config,
         registry: Registry,
         streams: CombineService,
-        store: Store,
+        journal: Journal,
         metrics: Metrics,
         gate: Gate,
         clock: Callable[[], float],
@@ -80,10 +80,10 @@ class Page:
 
         def health(caller: Principal) -> dict[str, Any]:
             hosts = registry.page("", shown, caller.may_use)
-            return store_view.health(store, metrics, data_dir, hosts, clock)
+            return store_view.health(journal, metrics, data_dir, hosts, clock)
 
         self._health = health
-        self._live = Live(registry, self._curves, shown, store, health, clock)
+        self._live = Live(registry, self._curves, shown, journal, health, clock)
         self._trial = Trial(registry, config.limits, metrics)
 
     def add_to(self, app: web.Application) -> None:

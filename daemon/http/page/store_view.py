@@ -11,19 +11,23 @@ from galloon.daemon.http.metrics import Metrics
 from galloon.daemon.http.page.learner_view import stored
 from galloon.daemon.http.page.numbers import number
 from galloon.daemon.learner.learner import LearnerHost
-from galloon.daemon.store.protocol import Store
+from galloon.daemon.store.journal import Journal
 
 
 def health(
-    store: Store, metrics: Metrics, data_dir: Path, hosts: Iterable[LearnerHost], clock: Callable[[], float]
+    journal: Journal,
+    metrics: Metrics,
+    data_dir: Path,
+    hosts: Iterable[LearnerHost],
+    clock: Callable[[], float],
 ) -> dict[str, Any]:
-    figures, learners = store.figures, [stored(host, clock) for host in hosts]
+    figures, learners = journal.figures, [stored(host, clock) for host in hosts]
     return {
         "commits": figures.commits,
         "entries": figures.entries,
         "journaled_bytes": figures.bytes,
         "failures": figures.failures,
-        "takes_more": store.has_room(),
+        "takes_more": journal.has_room(),
         "mean_commit_s": number(figures.seconds / figures.commits) if figures.commits else None,
         "commit_seconds": histogram(metrics.commit_seconds),
         "commit_entries": histogram(metrics.commit_entries),

@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from galloon.daemon.codec.utterance import observation_to_wire
 from galloon.daemon.errors import Invalid
-from galloon.daemon.futures import settle
+from galloon.daemon.futures import resolve
 from galloon.daemon.http.metrics import Metrics
 from galloon.daemon.http.page.learner_view import derived_experts
 from galloon.daemon.http.page.numbers import number
@@ -96,7 +96,7 @@ class Trial:
 async def _answered(ask: Any) -> bytes:
     """Await an answer of the lane; its error is raised."""
     future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
-    ask(partial(settle, future))
+    ask(partial(resolve, future))
     return await future
 
 
