@@ -137,7 +137,7 @@ class App:
         """End the threads and the port of a start that failed: the process could not exit while they run."""
         await self._server.stop(grace=None)
         self._chores.cancel()
-        await self._store.close()
+        await self._journal.close()
         self._pool.shutdown()
 
     async def _open_grpc_port(self) -> str:
