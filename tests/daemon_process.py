@@ -29,10 +29,12 @@ class Daemon:
         *settings: str,
         environment: dict[str, str] | None = None,
         inside: Sequence[str] = (),
+        python: str = sys.executable,
     ) -> None:
         """`settings` are SECTION.KEY=VALUE, as for --set; `inside` is a command that becomes the daemon, such as
-        nsenter.
+        nsenter; `python` may be that of another version.
         """
+        self._python = python
         self.directory, self.settings, self._inside = directory, settings, inside
         self.environment = environment or {}
         self.data_dir = directory / "data"
@@ -51,7 +53,7 @@ class Daemon:
         self.directory.mkdir(parents=True, exist_ok=True)
         ready = self.directory / "ready.json"
         ready.unlink(missing_ok=True)
-        command = [*self._inside, sys.executable, "-m", "galloon", "serve", "--listen", self.address]
+        command = [*self._inside, self._python, "-m", "galloon", "serve", "--listen", self.address]
         command += ["--http", self.http_address, "--data-dir", str(self.data_dir), "--ready-file", str(ready)]
         for setting in self.settings:
             command += ["--set", setting]
@@ -98,10 +100,10 @@ class Daemon:
 
 @contextmanager
 def running_daemon(
-    directory: Path, *settings: str, environment: dict[str, str] | None = None
+    directory: Path, *settings: str, environment: dict[str, str] | None = None, python: str = sys.executable
 ) -> Iterator[Daemon]:
     """A daemon that ends with the block, however the block ends."""
-    daemon = Daemon(directory, *settings, environment=environment)
+    daemon = Daemon(directory, *settings, environment=environment, python=python)
     try:
         yield daemon.start()
     finally:

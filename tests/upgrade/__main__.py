@@ -1,7 +1,9 @@
 """Does the working tree answer and learn as an old commit did, to the bit? `make upgrade FROM=commit`.
 
 Both play the same games (`material`), each in a process and an environment of its own, and what they wrote down is
-compared line by line.
+compared line by line: first the library alone (`player`), then through daemons (`stores`). Where the working tree
+promises to open the old commit's stores, it also goes on with one: digests, answers to retries and the next 100
+choices of each learner are equal to those of the old daemon.
 """
 
 import argparse
@@ -12,10 +14,12 @@ from pathlib import Path
 
 from tests.upgrade import sides
 from tests.upgrade.difference import first_difference
-from tests.upgrade.material import Game, games
+from tests.upgrade.material import Game, conversations, games
 from tests.upgrade.sides import NEW, Side
+from tests.upgrade.stores import daemon_difference
 
 ROUNDS = 60
+BEFORE, AFTER = 60, 100  # rounds of a conversation with the first daemon, and with the next
 
 
 def main() -> int:
@@ -23,12 +27,17 @@ def main() -> int:
     commit = options.commit or sides.default_commit()
     old = Side("old", options.python) if options.python else sides.old_side(commit)
     with tempfile.TemporaryDirectory(prefix="galloon-upgrade-") as folder:
-        played = games(options.rounds)
+        played, talks = games(options.rounds), conversations(BEFORE, AFTER)
+        shared = {"auto": sides.shares_stores(commit), "yes": True, "no": False}[options.stores]
         found = library_difference(old, NEW, played, Path(folder))
+        found = found or daemon_difference(old, NEW, talks, Path(folder), shared)
     if found:
         print(f"The working tree differs from {commit}:\n{found}")
         return 1
-    print(f"{len(played)} games: the working tree answers as {commit} does, to the bit.")
+    print(
+        f"{len(played)} games of the library and {len(talks)} through daemons: equal to {commit}, to the bit."
+    )
+    print("Stores: opened and gone on with." if shared else "Stores: not opened, their formats differ.")
     return 0
 
 
@@ -51,6 +60,12 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--python", type=Path, help="an interpreter with the old commit installed")
     parser.add_argument(
         "--rounds", type=int, default=ROUNDS, help="of each game; the default learner's have more"
+    )
+    parser.add_argument(
+        "--stores",
+        choices=["auto", "yes", "no"],
+        default="auto",
+        help="open the old side's; auto: if promised",
     )
     return parser.parse_args()
 

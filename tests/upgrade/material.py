@@ -49,6 +49,16 @@ def games(rounds: int) -> list[Game]:
     return [*_path_games(rounds), *_automaton_games(rounds), *_text_games(4 * rounds)]
 
 
+def conversations(before: int, after: int) -> list[Game]:
+    """Games for daemons that change after so many rounds: every algorithm, and all of the default learner."""
+    rounds = before + after
+    paths = [f"{algorithm}, slot_match, sample" for algorithm in PATH_LEARNERS]
+    paths += ["expanded_hedge, automaton, ngram", "component_hedge, ngram, sample", "exp3_paths, arbitrary"]
+    found = [*_path_games(rounds), *_automaton_games(rounds), *_text_games(rounds)]
+    chosen = [game for game in found if game["name"] in paths or game["name"].startswith("default")]
+    return [{**game, "before": before} for game in chosen]
+
+
 def _path_games(rounds: int) -> Iterator[Game]:
     for algorithm, setting in PATH_LEARNERS.items():
         for kind, gain in GAINS.items():
@@ -81,7 +91,7 @@ def _text_games(rounds: int) -> Iterator[Game]:
         "lattices": (_lattices(rounds), {}),
         "slots": (_slots(rounds), {}),
         "characters": (_short_texts(rounds), {"unit": "char"}),
-        "characters of lattices": (_lattices(rounds // 2), {"unit": "char"}),
+        "characters of lattices": (_lattices(rounds), {"unit": "char"}),
         "labels": (_labelled(rounds), {"labels": ["domain", "quality"]}),
         "other votes": (_texts("asr", rounds), {"derived": ["confidence_vote", "most_confident"], "seed": 3}),
     }

@@ -54,7 +54,7 @@ def play(game: Mapping[str, Any]) -> Iterator[Event]:
 def _learn(combiner: Any, number: int, told: Mapping[str, Any], made: Any, maker: Any) -> Iterator[Event]:
     """The lesson; what is refused first is an answer too. Warm views are given back for two rounds of three."""
     warm = combiner is maker and number % 3 > 0
-    for kind, value in _feedback(told, [token.text for token in made.tokens]):
+    for kind, value in feedback_of(told, [token.text for token in made.tokens]):
         try:
             learned = vocabulary.learn(combiner, made, vocabulary.feedback(kind, value), warm)
         except vocabulary.Refusal:
@@ -64,7 +64,7 @@ def _learn(combiner: Any, number: int, told: Mapping[str, Any], made: Any, maker
             return
 
 
-def _feedback(told: Mapping[str, Any], shown: list[str]) -> Iterator[tuple[str, Any]]:
+def feedback_of(told: Mapping[str, Any], shown: list[str]) -> Iterator[tuple[str, Any]]:
     """Feedback of the kind that is wanted, until one is taken; at last the true text.
 
     Nobody but the learner knows how many transitions its shown path has: the number of slots, of all slots of

@@ -9,9 +9,10 @@ import pytest
 from tests.upgrade import sides, vocabulary
 from tests.upgrade.__main__ import library_difference
 from tests.upgrade.difference import first_difference
-from tests.upgrade.material import games
+from tests.upgrade.material import conversations, games
 from tests.upgrade.player import play
 from tests.upgrade.sides import NEW, Side
+from tests.upgrade.stores import daemon_difference
 
 GAMES = {game["name"]: game for game in games(3)}
 SOME = ["default, texts, full, best", "default, lattices, bandit, sample", "com_band, automaton, ngram"]
@@ -24,6 +25,21 @@ def lines(game):
 def test_a_version_plays_as_itself(tmp_path):
     """In processes of their own, as two versions do."""
     assert not library_difference(Side("old", NEW.python), NEW, [GAMES[name] for name in SOME], tmp_path)
+
+
+def test_a_store_is_gone_on_with(tmp_path):
+    """Through real daemons: one begins, is killed, and two go on with copies of its store, equal to the bit."""
+    played = [game for game in conversations(8, 6) if game["name"] in SOME]
+    assert not daemon_difference(Side("old", NEW.python), NEW, played, tmp_path, shared=True)
+    events = [
+        json.loads(line) for line in (tmp_path / "new-goes-on" / "go_on.jsonl").read_text().splitlines()
+    ]
+    assert sum(event.get("repeated", False) for event in events if event["event"] == "choice") == 8 * len(
+        played
+    )
+    assert {"digest", "state_digest"} <= {
+        key for event in events if event["event"] == "facts" for key in event
+    }
 
 
 @pytest.mark.parametrize("name", SOME)

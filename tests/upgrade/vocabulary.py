@@ -39,13 +39,18 @@ _SPEC_FIELDS = {field.name for field in dataclasses.fields(_Spec)}
 _RENAMED = {"experts": "engines"}  # fields of a spec, in the material's words and in newer ones
 
 
-def build(spec: Mapping[str, Any]) -> Any:
-    """The combiner of a spec in the material's words."""
+def make_spec(spec: Mapping[str, Any]) -> Any:
+    """A spec in the material's words as this version's."""
     values = {
         (name if name in _SPEC_FIELDS else _RENAMED[name]): tuple(value) if isinstance(value, list) else value
         for name, value in spec.items()
     }
-    return _build(_Spec(**values))
+    return _Spec(**values)
+
+
+def build(spec: Mapping[str, Any]) -> Any:
+    """The combiner of a spec in the material's words."""
+    return _build(make_spec(spec))
 
 
 # What engines said.
@@ -109,7 +114,7 @@ def _lattice(lattice: Mapping[str, Any]) -> Any:
 
 
 def learn(combiner: Any, made: Any, told: Any, warm: bool) -> Any:
-    """The lesson of feedback on a choice; `warm` passes the view that newer choices carry."""
+    """The lesson of feedback on a choice; `warm` gives back the view that newer choices carry beside memory."""
     if warm and getattr(made, "view", None) is not None:
         return combiner.learn(made.memory, told, made.view)
     return combiner.learn(made.memory, told)
@@ -189,3 +194,80 @@ def explanation(combiner: Any, memory: bytes) -> list[dict[str, Any]]:
 
 def _reasons(offer: Any) -> list[list[Any]]:
     return [[reason.phrase, number(reason.part)] for reason in offer.reasons]
+
+
+# The client and what it tells. On the wire probabilities have single precision: they come as exact as they went.
+
+API = ("clients.api", "clients")
+RefusedByDaemon = find_in([f"{package}.errors" for package in API], "Refused")
+
+
+def connect(address: str) -> Any:
+    return find(*(f"{package}.blocking:BlockingClient" for package in API))(address)
+
+
+def question(said_id: str, said: Mapping[str, Any]) -> Any:
+    """What a client asks a choice for."""
+    questions = [f"{package}.questions" for package in API]
+    match said:
+        case {"slots": offers, "confidences": confidences, "labels": labels}:
+            return find_in(questions, "AlignedUtterance")(said_id, offers, confidences, labels)
+        case {"named": tokens}:
+            return find_in(questions, "NamedUtterance")(said_id, tokens)
+        case {"outputs": outputs, "labels": labels}:
+            return find_in(OBSERVATION, "Utterance")(said_id, tuple(map(_output, outputs)), labels=labels)
+    raise ValueError(f"material that nobody knows: {said}")
+
+
+def answered_choice(made: Any) -> dict[str, Any]:
+    return {
+        "round": made.round,
+        "text": made.text,
+        "tokens": list(made.tokens),
+        "experts": list(made.experts),
+        "probabilities": [number(value) for value in made.probabilities],
+        "log_probability": number(made.log_probability),
+        "lessons": made.lessons,
+        "repeated": made.repeated_answer,
+        "alternatives": [
+            [o.slot, o.token, list(o.experts), number(o.probability)] for o in made.alternatives
+        ],
+    }
+
+
+def answered_lesson(learned: Any) -> dict[str, Any]:
+    return {
+        "round": learned.round,
+        "gain": number(learned.gain),
+        "expert_gains": numbers(learned.expert_gains),
+        "lessons": learned.lessons,
+        "total_gain": number(learned.total_gain),
+        "repeated": learned.repeated_answer,
+    }
+
+
+def answered_explanation(told: Any) -> dict[str, Any]:
+    """All but the offers, which the library's games compare to the bit."""
+    return {
+        "round": told.round,
+        "state": told.state,
+        "text": told.text,
+        "log_probability": number(told.log_probability),
+        "lessons": [told.lessons, told.lessons_since],
+        "slots": [[slot.token, slot.expert, number(slot.probability)] for slot in told.slots],
+    }
+
+
+def learner_facts(info: Any, digests: bool) -> dict[str, Any]:
+    """Where a learner stands; sizes on disk are left out, digests where the two sides write different formats."""
+    found, facts = info.statistics, {}
+    for name in ("rounds_started", "lessons", "rounds_pending", "rounds_expired"):
+        facts[name] = getattr(found, name)
+    for name in ("gain", "regret", "regret_estimate", "bound"):
+        facts[name] = number(getattr(found, name))
+    facts["experts"] = list(info.experts)
+    return facts | ({"digest": info.digest, "state_digest": info.state_digest} if digests else {})
+
+
+def error_rates(info: Any) -> dict[str, Any]:
+    return {name: dataclasses.astuple(rate) for name, rate in info.statistics.error_rates.items()}
