@@ -122,7 +122,11 @@ class Lesson:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """Where a combiner stands. Regret and bound are None where they are not known."""
+    """Where a combiner stands. Regret and bound are None where they are not known.
+
+    `guarantee` says in words what the bound is on, or why there is none. Only `regret_limit` may be held against
+    regret: the bound and the largest deviation that draws may have (see `paths.guarantee`).
+    """
 
     rounds_learned: int
     gain: float
@@ -134,6 +138,8 @@ class Statistics:
     context_states: int
     context_transitions: int
     state_bytes: int
+    guarantee: str
+    regret_limit: float | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -37,6 +37,7 @@ from galloon.learners.observation import Utterance
 from galloon.learners.offer_model import Scored, Scorer, ScorerSettings
 from galloon.learners.offer_model.model import label_numbers
 from galloon.learners.offers import Offers
+from galloon.learners.paths.guarantee import as_played
 from galloon.learners.paths.protocol import BanditFeedback, FullFeedback, SemiBanditFeedback, Setting
 from galloon.learners.tied.contexts import context_name
 from galloon.learners.tied.learner import SlotView, TiedLearner
@@ -133,12 +134,15 @@ class TextCombiner:
         size = self._tied.size()
         known = self._rounds == self._rounds_where_known
         best = int(self._expert_gains.argmax())
+        promised = as_played(self._tied.promise(best), drawn=self.spec.decide == "sample")
         return Statistics(
             rounds_learned=self._rounds,
             gain=self._gain,
             regret=float(self._expert_gains[best] - self._expected_gain) if known else None,
             regret_estimate=None,
-            bound=self._tied.bound(best),
+            bound=promised.bound,
+            regret_limit=promised.limit,
+            guarantee=promised.words,
             expert_states=2,
             expert_transitions=len(self.all_experts),
             context_states=size.states,

@@ -2,11 +2,55 @@
 
 Arguments are named as the paper's letters are read: rounds T, path_length K, transitions M, log_paths ln N,
 edge_bound B (the most one transition of A' can gain), path_bound U (the most one path can: at most K B).
-All bounds are on expected regret against the best fixed path unless the name says otherwise. They are for a
-known horizon; not to know it costs the factor `tuning.Rate.price`.
+All bounds are on expected regret against the best fixed path unless the name says otherwise.
+
+Functions of rounds are the theorems, for a known horizon and feedback at once; not to know the horizon costs the
+factor `tuning.Rate.price`. Functions of a pace, `..._played`, hold of a play as it was: whatever its rates, and
+however late its feedback, where lateness does not depend on what was drawn (docs/algorithms.md has the proofs).
 """
 
 import math
+
+from galloon.learners.paths.pace import Pace
+
+
+def expanded_hedge_played(pace: Pace, log_paths: float, path_bound: float) -> float:
+    """Hedge: ln N times the climb of 1 / eta, and U^2 / 8 (1 + 2 d) times eta for a round that waited d."""
+    return log_paths * pace.climb + path_bound**2 / 8 * (pace.rates + 2 * pace.waiting_rates)
+
+
+def component_hedge_played(pace: Pace, path_length: int, edge_bound: float, divergence: float) -> float:
+    """CDCH: D times the climb of 1 / eta, and K B^2 / 8 (1 + 2 d) times eta for a round that waited d.
+
+    Relative entropy is 1/K-strongly convex in the sum of |w| on flows whose transitions sum to K (Pinsker), and
+    gains may be centred, since all paths are equally long: a quarter of the theorem's second part.
+    """
+    roughness = path_length * edge_bound**2 / 8
+    return divergence * pace.climb + roughness * (pace.rates + 2 * pace.waiting_rates)
+
+
+def perturbed_leader_played(pace: Pace, complexity: float, path_bound: float) -> float:
+    """The perturbed leader: its noise times all moves of 1 / eta, and U^2 (1 + d) times eta."""
+    return complexity * pace.swings + path_bound**2 * (pace.rates + pace.waiting_rates)
+
+
+def com_band_played(pace: Pace, transitions: int, log_paths: float, path_bound: float) -> float:
+    """CDCB: ln N times the climb of 1 / eta, and 2 U^2 M times eta; feedback before the next choice."""
+    return log_paths * pace.climb + 2 * path_bound**2 * transitions * pace.rates
+
+
+def exp3_played(pace: Pace, log_paths: float, path_bound: float) -> float:
+    """EXP3-AG: ln N times the climb of 1 / eta, and U^2 (N / 2) times eta, or U^2 (N + d) where any round waited.
+
+    Never more than U T, what losing everything comes to.
+    """
+    worst = path_bound * pace.rounds
+    if log_paths > 300:
+        return worst
+    paths = math.exp(log_paths)
+    share = 1.0 if pace.waited else 0.5
+    spread = path_bound**2 * (share * paths * pace.rates + pace.waiting_rates)
+    return min(worst, log_paths * pace.climb + spread)
 
 
 def component_hedge(rounds: int, path_length: int, edge_bound: float, divergence: float) -> float:

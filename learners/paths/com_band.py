@@ -14,7 +14,9 @@ Checked against the pseudo-inverse in the tests; docs/algorithms.md has the proo
 import numpy as np
 
 from galloon.learners.automata.context import ContextAutomaton
+from galloon.learners.paths import bounds
 from galloon.learners.paths.expanded_hedge import log_count
+from galloon.learners.paths.guarantee import Guarantee, expected, none
 from galloon.learners.paths.path_learner import Gains, PathLearner, check_bound
 from galloon.learners.paths.product_law import ProductLaw
 from galloon.learners.paths.protocol import BanditFeedback, Feedback, FloatArray, IntArray, Memory, Setting
@@ -42,19 +44,40 @@ class ComBand(PathLearner):
         rate = Rate(log_count(context.path_count), roughness, horizon, learning_rate)
         super().__init__(context, edge_bound, rate, seed)
         self._even = context.push(np.zeros(context.transition_count)).flows
+        self.rarity = context.best_path(1.0 / self._even)[1]
         self._product = ProductLaw(context)
-        self._product.update(self._step_size, self.scores, None)
+        self._product.update(self.learning_rate, self.scores, None)
         self._mixed: FloatArray | None = None
 
     @property
     def exploration(self) -> float:
         """The share gamma = eta U M, at most 1/2."""
-        return min(0.5, self.learning_rate * self.path_bound * self.context.transition_count)
+        return self._exploration_at(self.rounds_learned)
+
+    def rate_at(self, rounds_learned: int) -> float:
+        """The rate, held where gamma is capped: an estimate times it must stay below 1."""
+        return self._exploration_at(rounds_learned) / (self.path_bound * self.context.transition_count)
+
+    def _exploration_at(self, rounds_learned: int) -> float:
+        wanted = self.rate.at(rounds_learned) * self.path_bound * self.context.transition_count
+        return min(0.5, wanted)
+
+    def _promise(self) -> Guarantee:
+        context = self.context
+        if self.starved:
+            return none(
+                f"even exploration leaves transitions of A' too rare: their 1 / flow sum to "
+                f"{self.rarity:,.0f} on a path, the theorem needs {context.transition_count:,}"
+            )
+        if self.pace.waited:
+            return none("no bound is known for CDCB where feedback comes after the next choice")
+        log_paths = log_count(context.path_count)
+        return expected(bounds.com_band_played(self.pace, context.transition_count, log_paths, self.path_bound))
 
     @property
-    def _step_size(self) -> float:
-        """The rate, held where gamma is capped: an estimate times it must stay below 1."""
-        return self.exploration / (self.path_bound * self.context.transition_count)
+    def starved(self) -> bool:
+        """Whether exploration misses the theorem's condition: no path's sum of 1 / flow above M."""
+        return self.rarity > self.context.transition_count * (1 + 1e-6)
 
     def marginals(self) -> FloatArray:
         """The flows of the played walk."""
@@ -92,7 +115,7 @@ class ComBand(PathLearner):
     def _increment(self, memory: Memory, feedback: Feedback) -> Gains:
         assert isinstance(feedback, BanditFeedback)
         path = memory.edges
-        on_path, through = memory.numbers[: path.size], memory.numbers[path.size :]
+        on_path, through = np.split(memory.numbers[: self._number_count(path.size)], [path.size])
         entering, starts = self.context.entering(path[:-1])
         group_sizes = np.diff(np.append(starts, entering.size))
         edges = np.append(entering, path[-1:])  # each transition once: the states of a path differ
@@ -101,5 +124,5 @@ class ComBand(PathLearner):
         return Gains(feedback.gain * y, edges)
 
     def _scores_changed(self, touched: list[IntArray] | None) -> None:
-        self._product.update(self._step_size, self.scores, touched)
+        self._product.update(self.learning_rate, self.scores, touched)
         self._mixed = None

@@ -20,6 +20,8 @@ from galloon.learners.automata.context import ContextAutomaton
 from galloon.learners.automata.ensemble_context import EnsembleContext
 from galloon.learners.errors import InvalidInput
 from galloon.learners.kernels import projection
+from galloon.learners.paths import bounds
+from galloon.learners.paths.guarantee import Guarantee, surely
 from galloon.learners.paths.path_learner import PathLearner, check_bound
 from galloon.learners.paths.protocol import FloatArray, IntArray, Setting
 from galloon.learners.paths.tuning import Rate
@@ -75,6 +77,11 @@ class ComponentHedge(PathLearner):
 
     def marginals(self) -> FloatArray:
         return self.flow
+
+    def _promise(self) -> Guarantee:
+        length = self.context.longest_path
+        bound = bounds.component_hedge_played(self.pace, length, self.edge_bound, self.divergence)
+        return surely(bound, self.pace.rounds, self.path_bound, self.pace.note)
 
     def _draw(self, round_number: int) -> IntArray:
         return self.context.sample(self.flow, self._uniforms(round_number))

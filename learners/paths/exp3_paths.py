@@ -18,9 +18,12 @@ from galloon.learners.automata.expert import ExpertAutomaton
 from galloon.learners.automata.graph_context import GraphContext
 from galloon.learners.errors import BoundExceeded, BudgetExceeded, InvalidInput
 from galloon.learners.kernels import trie
+from galloon.learners.paths import bounds
 from galloon.learners.paths.draws import uniforms
 from galloon.learners.paths.exp3_tree import check_tree
 from galloon.learners.paths.expanded_hedge import log_count
+from galloon.learners.paths.guarantee import UNKNOWN_PACE, Guarantee, expected, none
+from galloon.learners.paths.pace import Pace
 from galloon.learners.paths.path_learner import GAIN_SLACK, STATE_VERSION, check_bound, checked_rounds
 from galloon.learners.paths.protocol import (
     BanditFeedback,
@@ -67,6 +70,7 @@ class Exp3Paths:
         roughness = path_bound**2 * min(float(count) if count.bit_length() < 1000 else 1e300, 1e300) / 2
         self.rate = Rate(log_count(count), roughness, horizon, learning_rate, doubling=True)
         self.rounds_learned = 0
+        self.pace = Pace()
         self._log_ways = self.graph.distances(np.zeros(self.graph.transition_count))
         self._most_ways = int(np.diff(self.graph.first).max(initial=0))
         if self._most_ways > PLACES:
@@ -99,7 +103,7 @@ class Exp3Paths:
     def learn_many(self, lessons: list[tuple[Memory, Feedback]]) -> None:
         """As one `learn` after the other; all feedback is checked before any of it changes the state."""
         for memory, _ in lessons:
-            check_memory(memory, self.graph.is_path(memory.edges), 1)
+            check_memory(memory, self.graph.is_path(memory.edges), 1 + (memory.numbers.size == 2))
         gains = [self._checked(feedback) for _, feedback in lessons]
         self._make_room(sum(memory.edges.size + 2 for memory, _ in lessons))
         first, target, eta, log_ways = self._ways
@@ -118,7 +122,10 @@ class Exp3Paths:
                     log_ways,
                     self._used,
                 )
-        self.rounds_learned += len(lessons)
+        for memory, _ in lessons:
+            at_choice = float(memory.numbers[1]) if memory.numbers.size > 1 else None
+            self.pace.lesson(self.rate.at, self.rounds_learned, at_choice)
+            self.rounds_learned += 1
         if self.rate.at(self.rounds_learned) != self._rate_in_use:
             self._rate_in_use = self.rate.at(self.rounds_learned)
             self._rebuild()
@@ -161,7 +168,11 @@ class Exp3Paths:
             "children": self._children[:children],
             "tails": self._tails[:tails],
         }
-        meta = {"rounds_learned": self.rounds_learned, "signature": self._signature()}
+        meta = {
+            "rounds_learned": self.rounds_learned,
+            "pace": self.pace.to_json(),
+            "signature": self._signature(),
+        }
         return state.pack(self.name, STATE_VERSION, meta, arrays)
 
     def restore(self, data: bytes) -> None:
@@ -169,6 +180,7 @@ class Exp3Paths:
         rounds_learned = checked_rounds(found, self._signature())
         arrays = found.arrays
         check_tree(found, self.graph.first, self.graph.targets)
+        self.pace = Pace.from_json(found.meta.get("pace"), rounds_learned)
         self.rounds_learned = rounds_learned
         self._value, self._data, self._state = arrays["value"], arrays["data"], arrays["state"]
         self._children, self._tails = arrays["children"], arrays["tails"]
@@ -177,6 +189,12 @@ class Exp3Paths:
 
     def digest(self) -> str:
         return state.digest(self.to_bytes())
+
+    def promise(self) -> Guarantee:
+        if not self.pace.known:
+            return none(UNKNOWN_PACE)
+        bound = bounds.exp3_played(self.pace, log_count(self.graph.path_count), self.path_bound)
+        return expected(bound, self.pace.note)
 
     # Details.
 
@@ -194,9 +212,8 @@ class Exp3Paths:
 
     def _choice(self, edges: IntArray) -> Choice:
         log_probability = self._log_probability(edges)
-        return Choice(
-            self.graph.expert_path(edges), log_probability, Memory(edges, np.array([log_probability]))
-        )
+        numbers = np.array([log_probability, float(self.rounds_learned)])
+        return Choice(self.graph.expert_path(edges), log_probability, Memory(edges, numbers))
 
     def _lightest(self) -> IntArray:
         first, target, _, log_ways = self._ways

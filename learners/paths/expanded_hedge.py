@@ -10,6 +10,8 @@ import numpy as np
 from galloon.learners.automata.context import ContextAutomaton, Pushed
 from galloon.learners.automata.ensemble_context import EnsembleContext
 from galloon.learners.kernels import windows
+from galloon.learners.paths import bounds
+from galloon.learners.paths.guarantee import Guarantee, surely
 from galloon.learners.paths.path_learner import PathLearner, check_bound
 from galloon.learners.paths.protocol import Choices, FloatArray, IntArray, Memories, Setting
 from galloon.learners.paths.tuning import Rate
@@ -48,10 +50,14 @@ class ExpandedHedge(PathLearner):
         pushed = (law.flows, self.scores, self.learning_rate, law.log_total)
         keys = (np.uint64(self.seed), np.uint64(first_round))
         windows.draw(*pushed, *context.layout, *keys, edges, paths, logs)
-        return Choices(paths, logs, Memories(edges, np.empty((count, 0))))
+        return Choices(paths, logs, Memories(edges, np.full((count, 1), float(self.rounds_learned))))
 
     def marginals(self) -> FloatArray:
         return self._law().flows
+
+    def _promise(self) -> Guarantee:
+        bound = bounds.expanded_hedge_played(self.pace, log_count(self.context.path_count), self.path_bound)
+        return surely(bound, self.pace.rounds, self.path_bound, self.pace.note)
 
     def _law(self) -> Pushed:
         if self._pushed is None:

@@ -23,7 +23,7 @@ from galloon.learners.gains.spec import gain_from_spec
 from galloon.learners.paths.catalogue import Making, fitting_context, make_learner
 from galloon.learners.paths.exp3_paths import Exp3Paths
 from galloon.learners.paths.gain_books import Ledger
-from galloon.learners.paths.guarantee import regret_bound
+from galloon.learners.paths.guarantee import Guarantee, as_played
 from galloon.learners.paths.path_learner import PathLearner
 from galloon.learners.paths.protocol import (
     BanditFeedback,
@@ -208,10 +208,14 @@ class Game:
         self.ledger.add(score, None)
         return score
 
+    def guarantee(self) -> Guarantee:
+        """What holds of the learner as it is played here."""
+        return as_played(self.learner.promise(), drawn=not self._decide_best)
+
     def statistics(self) -> Statistics:
         """Where the game stands; regret in hindsight is computed here and now."""
         size, learner = self.learner.size(), self.learner
-        regret = self.ledger.regret()
+        regret, promised = self.ledger.regret(), self.guarantee()
         estimate = None
         if regret is None and isinstance(learner, PathLearner):
             estimate = self.ledger.regret_estimate(learner.scores)
@@ -220,7 +224,9 @@ class Game:
             gain=self.ledger.gain,
             regret=regret,
             regret_estimate=estimate,
-            bound=regret_bound(learner, learner.rounds_learned),
+            bound=promised.bound,
+            regret_limit=promised.limit,
+            guarantee=promised.words,
             expert_states=self.expert.state_count,
             expert_transitions=self.expert.edge_count,
             context_states=size.states,

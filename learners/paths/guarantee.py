@@ -1,47 +1,56 @@
-"""The guarantee of a learner as it was built: which bound of `bounds` speaks of it."""
+"""What is promised of a learner's regret: in words always, in numbers where a theorem speaks of this very play.
 
-from galloon.learners.paths import bounds
-from galloon.learners.paths.com_band import ComBand
-from galloon.learners.paths.component_hedge import ComponentHedge
-from galloon.learners.paths.exp3_paths import Exp3Paths
-from galloon.learners.paths.expanded_hedge import ExpandedHedge, log_count
-from galloon.learners.paths.path_learner import PathLearner
-from galloon.learners.paths.perturbed_leader import PerturbedLeader
-from galloon.learners.paths.semi_bandit import SemiBandit
+A `Guarantee` of a learner is made by the learner itself (`promise`), from its theorem in `bounds` and from what
+its `Pace` measured: the rates it played with, and how late feedback came. `as_played` adds what the learner
+cannot know: whether paths were drawn at all.
 
+`bound` is on expected regret unless the words say otherwise. Regret as it is counted is that of the drawn paths;
+`limit` is what that stays below, in every round at once, but for one learner in a million: the bound and the
+largest deviation of the draws from their mean (Azuma's inequality). Only where it is known may an alert ask.
+"""
 
-def regret_bound(learner: PathLearner | Exp3Paths, rounds: int) -> float | None:
-    """The bound on regret after so many rounds; None where the learner's tuning has no theorem.
+import math
+from dataclasses import dataclass, replace
 
-    With a known horizon a theorem speaks of that horizon; before it, the bound of the whole horizon holds
-    (regret against a path is measured over the rounds played). A rate given by hand has no theorem.
-    """
-    if learner.rate.fixed > 0:
-        return None
-    horizon = learner.rate.horizon
-    if horizon and rounds > horizon:
-        return None
-    at = max(horizon, 1) if horizon else rounds
-    return learner.rate.price * _bound(learner, at)
+UNKNOWN_PACE = "some rounds were chosen before galloon noted how late feedback comes"
+ALARM = 1e-6  # the chance that a healthy learner ever passes its limit
 
 
-def _bound(learner: PathLearner | Exp3Paths, rounds: int) -> float:
-    if isinstance(learner, Exp3Paths):
-        return bounds.exp3_paths(rounds, log_count(learner.graph.path_count), learner.path_bound)
-    context = learner.context
-    k, m, log_paths = context.longest_path, context.transition_count, log_count(context.path_count)
-    match learner:
-        case ComponentHedge():
-            return bounds.component_hedge(rounds, k, learner.edge_bound, learner.divergence)
-        case ExpandedHedge():
-            return bounds.expanded_hedge(rounds, log_paths, learner.path_bound)
-        case PerturbedLeader():
-            return bounds.perturbed_leader(rounds, k, m, learner.path_bound)
-        case SemiBandit():
-            return bounds.semi_bandit(
-                rounds, k, m, learner.covering.count, log_paths, learner.edge_bound, learner.confidence
-            )
-        case ComBand():
-            return bounds.com_band(rounds, m, log_paths, learner.path_bound)
-        case _:
-            raise AssertionError(f"no bound is known for {learner.name}")
+@dataclass(frozen=True, slots=True)
+class Guarantee:
+    """A promise: `words` name its kind or why there is none; numbers are None where nothing holds."""
+
+    words: str
+    bound: float | None = None
+    limit: float | None = None
+
+
+def as_played(promised: Guarantee, drawn: bool) -> Guarantee:
+    """What holds of a learner with this promise, whose paths were drawn, or else the most probable one shown."""
+    if drawn:
+        return promised
+    if promised.bound is None:
+        return none("the most probable path is shown, and draws would have no bound either")
+    return none(
+        f"the most probable path is shown; draws would have expected regret of at most {promised.bound:,.1f}"
+    )
+
+
+def none(reason: str) -> Guarantee:
+    """No promise, and why."""
+    return Guarantee(f"none: {reason}")
+
+
+def expected(bound: float, note: str = "") -> Guarantee:
+    """A bound on expected regret, nothing more: estimates of gains may go wrong by more than draws do."""
+    return Guarantee(f"expected regret, paths drawn{note}", bound)
+
+
+def surely(bound: float, rounds: int, path_bound: float, note: str = "") -> Guarantee:
+    """A bound on the sum of the rounds' expected regrets for every sequence of gains; draws deviate by Azuma."""
+    found = expected(bound, note)
+    if not rounds:
+        return replace(found, limit=bound)
+    # All rounds at once: round t fails with probability ALARM / (t (t + 1)), which sums to ALARM.
+    deviation = path_bound * math.sqrt(rounds / 2 * math.log(rounds * (rounds + 1) / ALARM))
+    return replace(found, limit=bound + deviation)

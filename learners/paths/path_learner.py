@@ -7,7 +7,7 @@ The law is computed when first asked for and kept until something is learned.
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -20,6 +20,8 @@ from galloon.learners.automata.context import ContextAutomaton
 from galloon.learners.errors import BoundExceeded, DamagedState, InvalidInput
 from galloon.learners.kernels import windows
 from galloon.learners.paths.draws import uniforms
+from galloon.learners.paths.guarantee import UNKNOWN_PACE, Guarantee, none
+from galloon.learners.paths.pace import Pace
 from galloon.learners.paths.protocol import (
     BanditFeedback,
     Choice,
@@ -63,6 +65,7 @@ class PathLearner(ABC):
         self.rate = rate
         self.seed = seed
         self.rounds_learned = 0
+        self.pace = Pace()
         self.scores = np.zeros(context.transition_count)
 
     # The protocol.
@@ -86,10 +89,9 @@ class PathLearner(ABC):
         """As one `learn` after the other, but the law is brought up to date once, at the end."""
         if not lessons:
             return
-        for memory, _ in lessons:
-            edges = memory.edges
-            check_memory(memory, self.context.is_path(edges), self._number_count(edges.size))
-        self._take([self._increment(memory, self._checked(memory, feedback)) for memory, feedback in lessons])
+        at_choice = [self._time_of(memory) for memory, _ in lessons]
+        gains = [self._increment(memory, self._checked(memory, feedback)) for memory, feedback in lessons]
+        self._take(gains, at_choice)
 
     def learn_full(self, memories: Memories, edge_gains: FloatArray, largest: float) -> list[float]:
         """As `learn_many` with full feedback, a row of gains for each memory; checked all at once.
@@ -98,12 +100,14 @@ class PathLearner(ABC):
         """
         edges, sums = memories.edges, np.empty(len(memories))
         paths = windows.path_sums(edge_gains, edges, *self._ends, sums)
-        if not paths or memories.numbers.shape[1] != self._number_count(edges.shape[1]):
+        numbers, own = memories.numbers, self._number_count(edges.shape[1])
+        if not paths or numbers.shape[1] not in (own, own + 1):
             raise foreign_memory()
         _check_range(0.0, largest, self.edge_bound, "transition")
         for row in edge_gains:
             self.scores += row
-        self.rounds_learned += len(memories)
+        at_choice = numbers[:, own].tolist() if numbers.shape[1] > own else [None] * len(memories)
+        self._count(at_choice)
         self._scores_changed(None)
         gained: list[float] = sums.tolist()
         return gained
@@ -122,20 +126,35 @@ class PathLearner(ABC):
         return Size(self.context.state_count, self.context.transition_count, arrays)
 
     def to_bytes(self) -> bytes:
-        meta = {"rounds_learned": self.rounds_learned, "signature": self._signature()}
+        meta = {
+            "rounds_learned": self.rounds_learned,
+            "pace": self.pace.to_json(),
+            "signature": self._signature(),
+        }
         return state.pack(self.name, STATE_VERSION, meta, self._arrays())
 
     def restore(self, data: bytes) -> None:
         found = state.unpack(data, self.name, STATE_VERSION)
         rounds_learned = checked_rounds(found, self._signature())
         state.check_like(found, self._arrays())
+        self.pace = Pace.from_json(found.meta.get("pace"), rounds_learned)
         self.rounds_learned = rounds_learned
         self._set_arrays(found.arrays)
 
     def digest(self) -> str:
         return state.digest(self.to_bytes())
 
+    def promise(self) -> Guarantee:
+        """What holds of the rounds learned so far, if every path was drawn."""
+        if not self.pace.known:
+            return none(UNKNOWN_PACE)
+        return self._promise()
+
     # What a subclass says.
+
+    @abstractmethod
+    def _promise(self) -> Guarantee:
+        """Its theorem, with the pace that was measured."""
 
     @abstractmethod
     def _draw(self, round_number: int) -> IntArray:
@@ -189,26 +208,44 @@ class PathLearner(ABC):
 
     @property
     def learning_rate(self) -> float:
-        return self.rate.at(self.rounds_learned)
+        return self.rate_at(self.rounds_learned)
+
+    def rate_at(self, rounds_learned: int) -> float:
+        """The rate of a choice after so many lessons."""
+        return self.rate.at(rounds_learned)
 
     @cached_property
     def _ends(self) -> tuple[IntArray, IntArray, int]:
         """Where each transition of A' starts and ends, and the final state."""
         return (*self.context.source_targets(), self.context.state_count - 1)
 
-    def _take(self, gains: list[Gains]) -> None:
+    def _take(self, gains: list[Gains], at_choice: list[float | None]) -> None:
         """All were good: now, and only now, the state changes."""
         for gain in gains:
             if gain.edges is None:
                 self.scores += gain.values
             else:
                 self.scores[gain.edges] += gain.values
-        self.rounds_learned += len(gains)
+        self._count(at_choice)
         touched = [gain.edges for gain in gains if gain.edges is not None]
         self._scores_changed(touched if len(touched) == len(gains) else None)
 
+    def _count(self, at_choice: Sequence[float | None]) -> None:
+        """So many lessons more, each with the rounds that had been learned when its path was chosen."""
+        for choice in at_choice:
+            self.pace.lesson(self.rate_at, self.rounds_learned, choice)
+            self.rounds_learned += 1
+
     def _memory(self, edges: IntArray) -> Memory:
-        return Memory(edges, self._numbers(edges))
+        """The estimator's numbers, and last the rounds learned so far, for the pace."""
+        return Memory(edges, np.append(self._numbers(edges), float(self.rounds_learned)))
+
+    def _time_of(self, memory: Memory) -> float | None:
+        """Check a memory; returns its last number, which older memories do not have."""
+        own = self._number_count(memory.edges.size)
+        told = memory.numbers.size == own + 1
+        check_memory(memory, self.context.is_path(memory.edges), own + told)
+        return float(memory.numbers[own]) if told else None
 
     def _uniforms(self, round_number: int) -> FloatArray:
         return uniforms(self.seed, round_number, self.context.longest_path)

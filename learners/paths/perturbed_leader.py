@@ -14,6 +14,8 @@ import numpy as np
 from galloon.learners.automata.context import ContextAutomaton
 from galloon.learners.errors import InvalidInput
 from galloon.learners.paths.draws import exponentials
+from galloon.learners.paths import bounds
+from galloon.learners.paths.guarantee import Guarantee, surely
 from galloon.learners.paths.path_learner import PathLearner, check_bound
 from galloon.learners.paths.protocol import Choice, FloatArray, IntArray, Setting
 from galloon.learners.paths.tuning import Rate
@@ -63,6 +65,10 @@ class PerturbedLeader(PathLearner):
         for edges in self._sample_law():
             counts[edges] += 1.0
         return counts / self.draws
+
+    def _promise(self) -> Guarantee:
+        bound = bounds.perturbed_leader_played(self.pace, noise_complexity(self.context), self.path_bound)
+        return surely(bound, self.pace.rounds, self.path_bound, self.pace.note)
 
     def _sample_law(self) -> list[IntArray]:
         if self._sampled is None:

@@ -16,6 +16,8 @@ from galloon.learners.errors import InvalidInput
 from galloon.learners.paths.covering import cover
 from galloon.learners.paths.draws import uniforms
 from galloon.learners.paths.expanded_hedge import log_count
+from galloon.learners.paths import bounds
+from galloon.learners.paths.guarantee import Guarantee, none
 from galloon.learners.paths.path_learner import Gains, PathLearner, check_bound
 from galloon.learners.paths.product_law import ProductLaw
 from galloon.learners.paths.protocol import (
@@ -87,6 +89,25 @@ class SemiBandit(PathLearner):
             self._mixed = (1 - gamma) * self._product.pushed().flows + gamma * self.covering.flows
         return self._mixed
 
+    def _promise(self) -> Guarantee:
+        """Theorem 4 and what it asks for; it speaks of the drawn paths, not of their mean."""
+        horizon, context, covering = self.rate.horizon, self.context, self.covering.count
+        log_paths = log_count(context.path_count)
+        sizes = (context.longest_path, context.transition_count, covering, log_paths)
+        if self.bias != "everywhere":
+            return none(f"theorem 4 is on bias everywhere, not {self.bias}")
+        if not horizon or self.rate.fixed > 0:
+            return none("theorem 4 needs a known horizon and its own learning rate")
+        if self.rounds_learned > horizon:
+            return none(f"theorem 4 speaks of {horizon} rounds, these are {self.rounds_learned}")
+        least = bounds.semi_bandit_least_rounds(*sizes, self.confidence)
+        if horizon < least:
+            return none(f"theorem 4 needs a horizon of at least {math.ceil(least)} rounds")
+        if self.pace.waited:
+            return none("theorem 4 needs feedback before the next choice")
+        bound = bounds.semi_bandit(horizon, *sizes, self.edge_bound, self.confidence)
+        return Guarantee(f"regret of drawn paths, with probability {1 - self.confidence:g}", bound)
+
     def _draw(self, round_number: int) -> IntArray:
         explore, which, *_ = numbers = uniforms(self.seed, round_number, self.context.longest_path + 2)
         if explore < self.exploration:
@@ -113,7 +134,8 @@ class SemiBandit(PathLearner):
 
     def _increment(self, memory: Memory, feedback: Feedback) -> Gains:
         assert isinstance(feedback, SemiBanditFeedback)
-        bonus, flows = memory.numbers[0], memory.numbers[1:]
+        numbers = memory.numbers[: self._number_count(memory.edges.size)]
+        bonus, flows = numbers[0], numbers[1:]
         if self.bias == "everywhere":
             values = bonus / flows
             values[memory.edges] += feedback.path_gains / flows[memory.edges]

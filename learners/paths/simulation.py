@@ -15,7 +15,6 @@ from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.errors import InvalidInput
 from galloon.learners.paths.exp3_paths import NODE_BUDGET, Exp3Paths
 from galloon.learners.paths.game import Game, played_texts
-from galloon.learners.paths.guarantee import regret_bound
 from galloon.learners.paths.opponents import OPPONENTS, TRUST_NEEDED, Table
 from galloon.learners.paths.perturbed_leader import PerturbedLeader
 from galloon.learners.paths.protocol import FloatArray
@@ -36,6 +35,7 @@ class Run:
     gain: float
     best_gain: float
     log_regret: LogRegret
+    guarantee: str  # in words
 
     @property
     def final_regret(self) -> float:
@@ -82,13 +82,19 @@ def simulate(
         deals.append((outputs, target))
         if len(regret) < looks.size and number + 1 == looks[len(regret)]:
             regret.append(context.best_path(total)[1] - gained)
-            known = regret_bound(game.learner, number + 1)
+            known = game.guarantee().bound
             bound.append(np.nan if known is None else known)
         progress()
     best, best_gain = context.best_path(total)
     at_best = np.array([game.gain.path_gains(context, o, t, best).sum() for o, t in deals])
     return Run(
-        looks.astype(float), np.array(regret), np.array(bound), gained, best_gain, log_regret(shown, at_best)
+        looks.astype(float),
+        np.array(regret),
+        np.array(bound),
+        gained,
+        best_gain,
+        log_regret(shown, at_best),
+        game.guarantee().words,
     )
 
 

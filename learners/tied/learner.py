@@ -7,7 +7,7 @@ tuned. What the slots contain does not matter to the learner, only which experts
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from galloon.learners.kernels.tied import (
     trust,
 )
 from galloon.learners.paths.draws import uniforms
+from galloon.learners.paths.guarantee import Guarantee, expected, none
 from galloon.learners.paths.protocol import BanditFeedback, FullFeedback, SemiBanditFeedback, Setting, Size
 from galloon.learners.tied.bounds import falling_rate, regret_bound
 from galloon.learners.tied.contexts import context_name
@@ -34,6 +35,7 @@ from galloon.learners.tied.estimates import score_losses, shown_losses
 from galloon.learners.tied.explanation import context_weights
 
 CONTEXT_LIMIT = 1 << 13
+ROUNDING = 1e-3  # masses are remembered in single precision
 _NO_DRAWS = np.zeros(0)
 Feedback = FullFeedback | SemiBanditFeedback | BanditFeedback
 
@@ -137,6 +139,7 @@ class TiedLearner:
         )
         self.rounds_learned = 0
         self.slots_learned = 0  # in which experts differed
+        self._late = 0  # lessons that came after others had been learned since their choice
         self._taken, self._spread = 0.0, 0.0  # sums over rounds for the bound and the rate, see there
 
     def choose(self, round_number: int, view: SlotView) -> TiedChoice:
@@ -170,6 +173,7 @@ class TiedLearner:
                 raise InvalidInput(
                     f"this learner plays in the {self.setting.value} setting, not with this feedback"
                 )
+        self._late += memory.rate != self._rate  # every lesson in between moved the rate
         seen = view.tokens, view.engines, view.labels
         played = memory.probabilities, memory.masses, losses
         taken, disputed = teach(self._contexts, memory.rate, *seen, *played)
@@ -181,6 +185,18 @@ class TiedLearner:
     def bound(self, expert: int) -> float:
         """Of the regret against always playing this expert."""
         return regret_bound(int(self._table.used[0]), float(self._priors[expert]), self._rate, self._taken)
+
+    def promise(self, expert: int) -> Guarantee:
+        """What holds of the regret against always playing this expert, if experts were drawn."""
+        if self._late:
+            return none("feedback of this learner came after later choices, of which its theorem does not speak")
+        if not self._table.may_grow:
+            return none("there is no room for all contexts, and some may have been given up")
+        bound = self.bound(expert)
+        if self.setting is not Setting.FULL:
+            return expected(bound)
+        # The books count the mean over the draws here: nothing but rounding can pass the bound.
+        return replace(expected(bound), limit=bound * (1 + ROUNDING) + ROUNDING)
 
     def explain(self, view: SlotView, slots: range, engines: Sequence[str]) -> list[list[tuple[str, float]]]:
         """The contexts of these slots by name, each with its share of the say there, as it is now."""
@@ -215,7 +231,7 @@ class TiedLearner:
 
     def meta(self) -> dict[str, Any]:
         counts = [self.rounds_learned, self.slots_learned]
-        return {"counts": counts, "sums": [self._taken.hex(), self._spread.hex()]}
+        return {"counts": counts, "late": self._late, "sums": [self._taken.hex(), self._spread.hex()]}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         return self._table.arrays("contexts")
@@ -223,6 +239,7 @@ class TiedLearner:
     def restore(self, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         self._table.restore("contexts", arrays)
         self.rounds_learned, self.slots_learned = (int(number) for number in meta["counts"])
+        self._late = int(meta.get("late", self.rounds_learned))  # an old state cannot tell
         self._taken, self._spread = (float.fromhex(number) for number in meta["sums"])
 
     @property

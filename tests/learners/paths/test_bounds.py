@@ -1,4 +1,4 @@
-"""The theorems as functions: known values, relations between them, and each learner's own guarantee."""
+"""The theorems as functions: known values, and relations between them."""
 
 import math
 
@@ -9,9 +9,8 @@ from galloon.learners.automata.context import Reach
 from galloon.learners.automata.direct import context_automaton
 from galloon.learners.automata.expert import Ensemble
 from galloon.learners.paths import bounds
-from galloon.learners.paths.catalogue import NAMES, Making, make_learner
+from galloon.learners.paths.catalogue import Making, make_learner
 from galloon.learners.paths.component_hedge import ComponentHedge
-from galloon.learners.paths.guarantee import regret_bound
 
 EXPERTS, SLOTS, ORDER, ROUNDS = 3, 7, 2, 1000
 
@@ -73,20 +72,3 @@ def test_exp3_is_never_worse_than_losing_everything():
     assert bounds.exp3_paths(10, 500.0, 3.0) == 30.0
     assert bounds.exp3_paths(10**6, math.log(4), 1.0) == pytest.approx(math.sqrt(8e6 * math.log(4)))
     assert bounds.exp3_lower_bound(100, math.log(4), 1.0) == pytest.approx(1.0)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_self_tuning_costs_its_price(name):
-    """The square root of two, but for EXP3-AG, whose rate falls only as the rounds double."""
-    known = regret_bound(_learner(name, horizon=10**6), 10**6)
-    unknown = regret_bound(_learner(name), 10**6)
-    assert known is not None
-    price = (1 + math.sqrt(2) + math.sqrt(0.5)) / 2 if name == "exp3_paths" else math.sqrt(2)
-    assert unknown == pytest.approx(price * known)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_no_theorem_speaks_of_a_rate_given_by_hand_or_of_rounds_past_the_horizon(name):
-    assert regret_bound(_learner(name, learning_rate=0.3), 10) is None
-    assert regret_bound(_learner(name, horizon=10), 11) is None
-    assert regret_bound(_learner(name, horizon=10), 3) == regret_bound(_learner(name, horizon=10), 10)

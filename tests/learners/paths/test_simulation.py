@@ -38,7 +38,11 @@ def test_regret_stays_below_the_bound(name, opponent):
 @pytest.mark.parametrize("name", NAMES)
 def test_regret_stays_below_the_bound_at_every_moment_without_a_horizon(name):
     run = simulate(_spec(name, "slot_match", 7, horizon=0), Table(2, 3, ROUNDS), "adversarial")
-    assert np.all(run.regret < run.bound)
+    if name == "semi_bandit":  # its theorem needs a horizon
+        assert np.isnan(run.bound).all()
+        assert run.guarantee.startswith("none: ")
+    else:
+        assert np.all(run.regret < run.bound)
 
 
 @pytest.mark.parametrize("name", ["component_hedge", "expanded_hedge", "perturbed_leader"])
