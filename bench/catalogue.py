@@ -44,6 +44,7 @@ class Row:
     gain: float
     regret: float | None
     bound: float | None
+    limit: float | None
     transitions: int
 
     def as_figures(self) -> dict[str, float]:
@@ -92,6 +93,7 @@ def rows(file: str, material: Material) -> list[Row]:
                     statistics.gain,
                     statistics.regret,
                     statistics.bound,
+                    statistics.regret_limit,
                     statistics.context_transitions,
                 )
             )

@@ -127,6 +127,7 @@ class Statistics:
     regret: float | None
     regret_estimate: float | None
     bound: float | None
+    guarantee: str  # what the bound is on, or "none: " and why there is none
     expert_states: int
     expert_transitions: int
     context_states: int

@@ -85,6 +85,7 @@ def statistics_from_wire(message: managed.Statistics) -> Statistics:
         regret=message.regret if message.HasField("regret") else None,
         regret_estimate=message.regret_estimate if message.HasField("regret_estimate") else None,
         bound=message.bound if message.HasField("bound") else None,
+        guarantee=message.guarantee,
         snapshot_age_s=message.snapshot_age_s if message.HasField("snapshot_age_s") else None,
         extra=MessageToDict(message.extra),
         error_rates={

@@ -101,6 +101,8 @@ def _standing(now: Statistics) -> list[tuple[str, Any]]:
     ):
         if value is not None:
             rows.append((name, f"{value:,.2f}"))
+    if now.guarantee:
+        rows.append(("guarantee", now.guarantee))
     age = "" if now.snapshot_age_s is None else f", {now.snapshot_age_s:,.0f} s old"
     rows += [
         ("A", f"{now.expert_states:,} states, {now.expert_transitions:,} transitions"),

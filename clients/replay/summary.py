@@ -37,6 +37,7 @@ def summary(results: Results, by: str, explained: str | None = None) -> dict[str
         "regret": _number(statistics.regret),
         "regret_estimate": _number(statistics.regret_estimate),
         "bound": _number(statistics.bound),
+        "guarantee": statistics.guarantee,
         "seconds": round(played.seconds, 3),
         "utterances_per_s": round(len(played.rounds) / max(1e-9, played.seconds), 1),
         "interval": interval_to_json(main.interval(unit), unit),

@@ -84,7 +84,9 @@ def _facts(results: Results) -> str:
     elif statistics.regret_estimate is not None:
         gain += f", regret (estimated) {statistics.regret_estimate:,.1f}"
     if statistics.bound is not None:
-        gain += f", bound {statistics.bound:,.1f}"
+        gain += f", bound {statistics.bound:,.1f} ({statistics.guarantee})"
+    elif statistics.guarantee:
+        gain += f", guarantee {statistics.guarantee}"
     if played.opened.lessons:
         gain += f", after {played.opened.lessons:,} lessons before this file"
     rate = len(played.rounds) / max(1e-9, played.seconds)

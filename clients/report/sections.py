@@ -101,6 +101,8 @@ def guarantee(results: Results) -> str:
         pairs.append(("regret, estimated", f"{statistics.regret_estimate:,.1f}"))
     if statistics.bound is not None:
         pairs.append(("bound on regret", f"{statistics.bound:,.1f}"))
+    if statistics.guarantee:
+        pairs.append(("guarantee", statistics.guarantee))
     return "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in pairs)
 
 

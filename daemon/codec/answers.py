@@ -90,6 +90,7 @@ def statistics_to_wire(statistics: Statistics) -> learners_wire.Statistics:
         regret=statistics.regret,
         regret_estimate=statistics.regret_estimate,
         bound=statistics.bound,
+        guarantee=statistics.guarantee,
         expert_states=statistics.expert_states,
         expert_transitions=statistics.expert_transitions,
         context_states=statistics.context_states,

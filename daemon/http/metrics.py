@@ -111,7 +111,14 @@ def learner_families(learners: Iterable[LearnerFigures], shown: int) -> Iterable
             "galloon_learner_regret_estimate",
             "The same from the estimators, where it is not known.",
         ),
-        "statistics.bound": ("galloon_learner_regret_bound", "What the theorem promises for the regret."),
+        "statistics.bound": (
+            "galloon_learner_regret_bound",
+            "What a theorem promises for the expected regret; absent where none holds.",
+        ),
+        "statistics.regret_limit": (
+            "galloon_learner_regret_limit",
+            "What the regret of drawn paths stays below in all but one learner in a million; absent if unknown.",
+        ),
         "statistics.expert_states": ("galloon_learner_expert_states", "States of the expert automaton A."),
         "statistics.expert_transitions": ("galloon_learner_expert_transitions", "Transitions of A."),
         "statistics.context_states": (

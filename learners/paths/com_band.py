@@ -72,7 +72,9 @@ class ComBand(PathLearner):
         if self.pace.waited:
             return none("no bound is known for CDCB where feedback comes after the next choice")
         log_paths = log_count(context.path_count)
-        return expected(bounds.com_band_played(self.pace, context.transition_count, log_paths, self.path_bound))
+        return expected(
+            bounds.com_band_played(self.pace, context.transition_count, log_paths, self.path_bound)
+        )
 
     @property
     def starved(self) -> bool:

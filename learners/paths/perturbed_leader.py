@@ -13,8 +13,8 @@ import numpy as np
 
 from galloon.learners.automata.context import ContextAutomaton
 from galloon.learners.errors import InvalidInput
-from galloon.learners.paths.draws import exponentials
 from galloon.learners.paths import bounds
+from galloon.learners.paths.draws import exponentials
 from galloon.learners.paths.guarantee import Guarantee, surely
 from galloon.learners.paths.path_learner import PathLearner, check_bound
 from galloon.learners.paths.protocol import Choice, FloatArray, IntArray, Setting

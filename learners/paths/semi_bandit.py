@@ -13,10 +13,10 @@ import numpy as np
 
 from galloon.learners.automata.context import ContextAutomaton
 from galloon.learners.errors import InvalidInput
+from galloon.learners.paths import bounds
 from galloon.learners.paths.covering import cover
 from galloon.learners.paths.draws import uniforms
 from galloon.learners.paths.expanded_hedge import log_count
-from galloon.learners.paths import bounds
 from galloon.learners.paths.guarantee import Guarantee, none
 from galloon.learners.paths.path_learner import Gains, PathLearner, check_bound
 from galloon.learners.paths.product_law import ProductLaw

@@ -59,6 +59,7 @@ class TiedMemory:
     divisors: NDArray[np.float64]  # the probability that the shown token would be shown
     masses: NDArray[np.float32]  # of the specialists that were awake, slots x LEVELS x experts
     rate: float
+    learned: int = -1  # the rounds learned by then; -1 if the memory is older than this number
 
     def to_bytes(self) -> bytes:
         return blobs.join(
@@ -67,20 +68,22 @@ class TiedMemory:
                 self.shown.astype("<i4", copy=False).tobytes(),
                 self.divisors.astype("<f8", copy=False).tobytes(),
                 self.masses.astype("<f4", copy=False).tobytes(),
-                np.array([self.rate], dtype="<f8").tobytes(),
+                np.array([self.rate, self.learned], dtype="<f8").tobytes(),
             ]
         )
 
     @classmethod
     def from_bytes(cls, data: bytes, experts: int) -> "TiedMemory":
         try:
-            probabilities, shown, divisors, masses, rate = blobs.split(data)
+            probabilities, shown, divisors, masses, scalars = blobs.split(data)
+            rate, *learned = np.frombuffer(scalars, "<f8").tolist()
             memory = cls(
                 np.frombuffer(probabilities, "<f8").astype(np.float64).reshape(-1, experts),
                 np.frombuffer(shown, "<i4").astype(np.int32),
                 np.frombuffer(divisors, "<f8").astype(np.float64),
                 np.frombuffer(masses, "<f4").astype(np.float32).reshape(-1, LEVELS, experts),
-                float(np.frombuffer(rate, "<f8")[0]),
+                rate,
+                int(learned[0]) if learned else -1,
             )
         except ValueError as error:
             raise DamagedState("this memory is not one of a tied learner") from error
@@ -153,7 +156,7 @@ class TiedLearner:
         log_probability = 0.0 if best else float(np.log(probabilities[np.arange(slots), shown]).sum())
         if best:  # what is certain to be shown is divided by 1, whatever its weight
             chances.fill(1.0)
-        memory = TiedMemory(probabilities, shown, chances, masses, rate)
+        memory = TiedMemory(probabilities, shown, chances, masses, rate, self.rounds_learned)
         return TiedChoice(shown, probabilities, log_probability, memory)
 
     def learn(self, memory: TiedMemory, view: SlotView, feedback: Feedback) -> None:
@@ -173,7 +176,7 @@ class TiedLearner:
                 raise InvalidInput(
                     f"this learner plays in the {self.setting.value} setting, not with this feedback"
                 )
-        self._late += memory.rate != self._rate  # every lesson in between moved the rate
+        self._late += memory.learned != self.rounds_learned
         seen = view.tokens, view.engines, view.labels
         played = memory.probabilities, memory.masses, losses
         taken, disputed = teach(self._contexts, memory.rate, *seen, *played)
@@ -189,7 +192,9 @@ class TiedLearner:
     def promise(self, expert: int) -> Guarantee:
         """What holds of the regret against always playing this expert, if experts were drawn."""
         if self._late:
-            return none("feedback of this learner came after later choices, of which its theorem does not speak")
+            return none(
+                "feedback of this learner came after later choices, of which its theorem does not speak"
+            )
         if not self._table.may_grow:
             return none("there is no room for all contexts, and some may have been given up")
         bound = self.bound(expert)

@@ -239,7 +239,9 @@ def test_statistics_carry_whatever_an_algorithm_shows():
         "flag": True,
         "count": np.int64(3),
     }
-    shown = answers.statistics_to_wire(Statistics(1, 2.0, None, 3.0, None, 1, 2, 3, 4, 5, extra))
+    shown = answers.statistics_to_wire(
+        Statistics(1, 2.0, None, 3.0, None, 1, 2, 3, 4, 5, "none: why", extra=extra)
+    )
     assert not shown.HasField("regret")
     assert shown.regret_estimate == 3.0
     assert shown.extra["weights"]["a"] == 0.5

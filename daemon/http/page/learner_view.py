@@ -113,6 +113,7 @@ def _statistics(statistics: Statistics) -> dict[str, Any]:
         "regret": number(statistics.regret),
         "regret_estimate": number(statistics.regret_estimate),
         "bound": number(statistics.bound),
+        "guarantee": statistics.guarantee,
         "expert_states": statistics.expert_states,
         "expert_transitions": statistics.expert_transitions,
         "context_states": statistics.context_states,

@@ -119,6 +119,7 @@ class Statistics(_message.Message):
     STREAMS_FIELD_NUMBER: _builtins.int
     EXTRA_FIELD_NUMBER: _builtins.int
     ERROR_RATES_FIELD_NUMBER: _builtins.int
+    GUARANTEE_FIELD_NUMBER: _builtins.int
     rounds_started: _builtins.int
     """Rounds started."""
     lessons: _builtins.int
@@ -134,7 +135,7 @@ class Statistics(_message.Message):
     regret_estimate: _builtins.float
     """The same from the estimators, where it is not known."""
     bound: _builtins.float
-    """What the theorem promises that regret stays below, in expectation; only where there is a theorem."""
+    """What a theorem promises that regret stays below, in the sense that `guarantee` says; absent where none holds."""
     expert_states: _builtins.int
     """States of the expert automaton A."""
     expert_transitions: _builtins.int
@@ -153,6 +154,8 @@ class Statistics(_message.Message):
     """Age of the last snapshot, seconds; absent when there is none yet."""
     streams: _builtins.int
     """Streams open on this learner."""
+    guarantee: _builtins.str
+    """What the bound is on (expected regret, or with which probability), or "none: " and why there is none."""
     @_builtins.property
     def extra(self) -> _struct_pb2.Struct:
         """Whatever else the algorithm shows, e.g. weights by context."""
@@ -183,10 +186,11 @@ class Statistics(_message.Message):
         streams: _builtins.int = ...,
         extra: _struct_pb2.Struct | None = ...,
         error_rates: _abc.Mapping[_builtins.str, Global___ErrorRate] | None = ...,
+        guarantee: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_bound", b"_bound", "_regret", b"_regret", "_regret_estimate", b"_regret_estimate", "_snapshot_age_s", b"_snapshot_age_s", "bound", b"bound", "extra", b"extra", "regret", b"regret", "regret_estimate", b"regret_estimate", "snapshot_age_s", b"snapshot_age_s"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_bound", b"_bound", "_regret", b"_regret", "_regret_estimate", b"_regret_estimate", "_snapshot_age_s", b"_snapshot_age_s", "bound", b"bound", "context_states", b"context_states", "context_transitions", b"context_transitions", "error_rates", b"error_rates", "expert_states", b"expert_states", "expert_transitions", b"expert_transitions", "extra", b"extra", "gain", b"gain", "journal_entries", b"journal_entries", "lessons", b"lessons", "regret", b"regret", "regret_estimate", b"regret_estimate", "rounds_expired", b"rounds_expired", "rounds_pending", b"rounds_pending", "rounds_started", b"rounds_started", "snapshot_age_s", b"snapshot_age_s", "snapshot_bytes", b"snapshot_bytes", "state_bytes", b"state_bytes", "streams", b"streams"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_bound", b"_bound", "_regret", b"_regret", "_regret_estimate", b"_regret_estimate", "_snapshot_age_s", b"_snapshot_age_s", "bound", b"bound", "context_states", b"context_states", "context_transitions", b"context_transitions", "error_rates", b"error_rates", "expert_states", b"expert_states", "expert_transitions", b"expert_transitions", "extra", b"extra", "gain", b"gain", "guarantee", b"guarantee", "journal_entries", b"journal_entries", "lessons", b"lessons", "regret", b"regret", "regret_estimate", b"regret_estimate", "rounds_expired", b"rounds_expired", "rounds_pending", b"rounds_pending", "rounds_started", b"rounds_started", "snapshot_age_s", b"snapshot_age_s", "snapshot_bytes", b"snapshot_bytes", "state_bytes", b"state_bytes", "streams", b"streams"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__bound: _TypeAlias = _typing.Literal["bound"]  # noqa: Y015
     _WhichOneofArgType__bound: _TypeAlias = _typing.Literal["_bound", b"_bound"]  # noqa: Y015

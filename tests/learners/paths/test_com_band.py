@@ -67,7 +67,7 @@ def test_exploration_keeps_every_estimate_times_the_rate_within_one():
         assert 0 < learner.exploration <= 0.5
         for number in range(100, 140):
             y = increment(learner, learner.choose(number))
-            assert np.abs(learner._step_size * learner.path_bound * paths.incidence @ y).max() <= 1 + 1e-9
+            assert np.abs(learner.learning_rate * learner.path_bound * paths.incidence @ y).max() <= 1 + 1e-9
 
 
 @pytest.mark.parametrize("experts", [2, 3])

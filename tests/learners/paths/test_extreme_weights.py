@@ -78,7 +78,7 @@ def test_bandit_learners(kind, name, scale):
         rate, floor = 1e-4, learner.exploration * learner.covering.flows.min()
     else:
         learner = ComBand(context, 1.0, learning_rate=1e-6)
-        rate, floor = learner._step_size, learner.exploration / 9
+        rate, floor = learner.learning_rate, learner.exploration / 9
     scores = np.random.default_rng(0).random(context.transition_count) * scale / rate
     with_scores(learner, scores)
     assert_like_exact(None, context, rate * scores)

@@ -145,7 +145,9 @@ def test_pace_counts_every_climb_of_rates_out_of_order():
 
 def batched_regret(learner, rounds, batch):
     """Each batch pays, in all of its rounds, the path that the law it is drawn from trusts least."""
-    paths = [learner.context.context_path(np.array(p, dtype=np.int32)) for p in learner.context.expert.paths()]
+    paths = [
+        learner.context.context_path(np.array(p, dtype=np.int32)) for p in learner.context.expert.paths()
+    ]
     total, gained = np.zeros(len(paths)), 0.0
     for first in range(0, rounds, batch):
         law = np.exp([learner.log_probability(learner.context.expert_path(path)) for path in paths])

@@ -85,11 +85,10 @@ def test_a_new_rate_moves_every_weight():
     context = context_automaton(comb(10), Reach(1, 1))
     learner = ComBand(context, BOUND)  # self-tuning
     memory = learner.choose(0).memory
-    before = learner.learning_rate
     learner.learn(memory, feedback_on(learner, memory, np.random.default_rng(0)))
     learner.choose(1)
-    assert learner.learning_rate < before
-    fresh = context.push(learner._step_size * learner.scores)
+    assert learner.rate.at(1) < learner.rate.at(0)
+    fresh = context.push(learner.learning_rate * learner.scores)
     np.testing.assert_array_equal(learner._product.pushed().flows, fresh.flows)
 
 

@@ -39,7 +39,7 @@ def test_what_is_remembered_is_what_will_be_divided_by(bias):
     play(learner, 5, np.random.default_rng(0))
     memory = learner.choose(9).memory
     flows = learner.marginals() if bias == "everywhere" else learner.marginals()[memory.edges]
-    assert memory.numbers.tolist() == [learner.bonus, *flows]
+    assert memory.numbers.tolist() == [learner.bonus, *flows, learner.rounds_learned]
 
 
 @pytest.mark.parametrize("expert", [Ensemble(2, 5), TANGLE], ids=["ensemble", "tangle"])

@@ -68,7 +68,7 @@ export class Learner {
     put(this.figures,
       figure(found?.kind === "cer" ? "Character error rate" : "Word error rate", found ? percent(found.galloon) : "–", against, { class: "figure main" }),
       figure("Lessons", count(learner.lessons), `${plural(learner.rounds, "round")}, ${count(learner.pending)} pending`),
-      figure(regret === null ? "Regret, estimated" : "Regret", amount(regret ?? end(curve.regret_estimate)), bound === null ? "no theorem for this tuning" : `bound ${amount(bound)}`),
+      figure(regret === null ? "Regret, estimated" : "Regret", amount(regret ?? end(curve.regret_estimate)), bound === null ? "no bound" : `bound ${amount(bound)}`),
       figure("Gain", amount(learner.gain), learner.lessons ? `${amount(learner.gain / learner.lessons)} a lesson` : ""),
       figure("Snapshot", learner.store.snapshot_age_s === null ? "none yet" : `${seconds(learner.store.snapshot_age_s)} old`, plural(learner.store.journal_entries, "entry in the journal since", "entries in the journal since")));
     this.rates.update(curve);
@@ -84,7 +84,7 @@ export class Learner {
     ];
     const most = Math.max(1e-9, ...series.flatMap((line) => line.values.filter((value) => value !== null)));
     this.regret.update(curve.lessons, series, 1.08 * most);
-    this.regretNote.textContent = "The gain of the best fixed path in hindsight minus the learner's own, and what the theorem promises at most.";
+    this.regretNote.textContent = `The gain of the best fixed path in hindsight minus the learner's own. Guarantee: ${this.learner.statistics?.guarantee ?? "unknown"}.`;
   }
 
   #extend(point) {
