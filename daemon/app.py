@@ -12,32 +12,36 @@ the builder of combiners come in through the constructor, so that a test can rep
 import asyncio
 import gc
 import json
+import math
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
+import grpc
 import structlog
-from aiohttp import web
 from grpc_reflection.v1alpha import reflection
 
 from galloon.daemon.config import Config
 from galloon.daemon.errors import PortUnavailable, StoreError
+from galloon.daemon.http.connections import Connections
 from galloon.daemon.http.metrics import Metrics
 from galloon.daemon.http.page.routes import Page
 from galloon.daemon.http.scrape import scrape
-from galloon.daemon.http.server import application, open_http_port
+from galloon.daemon.http.server import HttpPort, application, open_http_port
 from galloon.daemon.learner.fold import recover
 from galloon.daemon.learner.registry import Build, Registry
 from galloon.daemon.limits import Ledger
 from galloon.daemon.operate.housekeeping import Housekeeping
+from galloon.daemon.operate.tasks import Supervisor
 from galloon.daemon.rpc.auth import gate_from_config
 from galloon.daemon.rpc.health import HEALTH_SERVICES, Health
+from galloon.daemon.rpc.listener import Listener
 from galloon.daemon.rpc.management import LearnerService
-from galloon.daemon.rpc.server import check_exposure, credentials_from_config, grpc_server, open_grpc_port
+from galloon.daemon.rpc.server import check_exposure, credentials_from_config, grpc_server
 from galloon.daemon.rpc.stream import CombineService
 from galloon.daemon.store.journal import Journal
 from galloon.daemon.store.protocol import Backend
@@ -45,6 +49,8 @@ from galloon.daemon.store.sqlite import SqliteBackend
 from galloon.learners.kernels import warm_up
 
 log = structlog.get_logger()
+STEP_S = 1.0  # of one step of the end, after the streams have drained
+FORCED_S = 4.0  # after drain_s, until the process is ended by force
 SERVICES = ("galloon.v1.CombineService", "galloon.v1.LearnerService")
 
 
@@ -64,7 +70,7 @@ class App:
         self._gate = gate_from_config(config)
         self._backend = backend or SqliteBackend(Path(config.store.data_dir))
         self._journal = Journal(self._backend, config.store.commit_delay_s, config.store.queue_bytes)
-        self._ready = False
+        self._serving = False
         self._end = asyncio.Event()
         self._failure: StoreError | None = None
 
@@ -89,15 +95,17 @@ class App:
         self._ledger = Ledger(config.limits)
         self.streams = CombineService(self.registry, self._gate, self._ledger, config.limits, self.metrics)
         self._housekeeping = Housekeeping(self.registry, config.store, self.metrics, self._clock)
-        self._chores = asyncio.create_task(self._housekeeping.run())
+        self._tasks = Supervisor(lambda name: self.metrics.task_failures[name].inc())
         try:
             self.address = await self._open_grpc_port()
             self.http_address = await self._open_http_port()
         except PortUnavailable:
             await self._give_up()
             raise
-        self._health.set_daemon()
-        self._ready = True
+        self._tasks.start("housekeeping", self._housekeeping.run)
+        self._tasks.start("listener", self._listener.watch)
+        self._health.set_daemon(serving=True)
+        self._serving = True
         log.info("serving", grpc=self.address, http=self.http_address, learners=len(self.registry))
 
     async def wait(self) -> None:
@@ -108,59 +116,73 @@ class App:
         await self._end.wait()
 
     async def stop(self) -> None:
-        """Drain the streams first, by ourselves: gRPC's own grace would wait out its time on idle ones."""
+        """Drain the streams first, by ourselves: gRPC's own grace would wait out its time on idle ones.
+
+        No step waits long for a client or for a learner's work: what was acknowledged is durable.
+        """
         log.info("draining", streams=self._ledger.streams)
-        self._ready = False
-        await self._health.shut_down()
-        try:
-            async with asyncio.timeout(self.config.server.drain_s):
-                await self.streams.drain()
-        except TimeoutError:
-            log.warning("streams cut", streams=self._ledger.streams)
-        await self._server.stop(grace=0.5)
-        self._chores.cancel()
+        self._serving = False
+        self._health.shut_down()
+        await self._tasks.stop()
+        await _at_most(self.config.server.drain_s, self.streams.drain(), "streams cut")
+        await _at_most(STEP_S, self._listener.stop(0.5), "gRPC calls cut")
         if self._failure is None:
-            await self._snapshot_all()
+            await _at_most(STEP_S, self._snapshot_all(), "last snapshots cut; the journal has everything")
         await self._journal.close()
         if self._http is not None:
-            await self._http.cleanup()
-        for host in self.registry.hosts():
-            await host.lane.rest()  # who asked may have gone; the threads go last
-        self._pool.shutdown()
+            await _at_most(STEP_S, self._http.close(), "HTTP requests cut")
+        await _at_most(STEP_S, self._rest(), "work cut")
+        self._pool.shutdown(wait=False, cancel_futures=True)
         log.info("stopped")
         if self._failure is not None:
             raise self._failure
+
+    async def _rest(self) -> None:
+        for host in self.registry.hosts():
+            await host.lane.rest()  # who asked may have gone; the threads go last
 
     # Parts.
 
     async def _give_up(self) -> None:
         """End the threads and the port of a start that failed: the process could not exit while they run."""
-        await self._server.stop(grace=None)
-        self._chores.cancel()
+        await self._listener.stop(0)
         await self._journal.close()
         self._pool.shutdown()
 
     async def _open_grpc_port(self) -> str:
-        self._server = grpc_server(self.config, self._gate)
         management = LearnerService(
             self.registry, self.streams, self._gate, self.config.limits, self.metrics, self._clock
         )
-        self._server.add_generic_rpc_handlers((self.streams.handlers(), management.handlers()))
-        self._health.add_to(self._server)
-        if self.config.server.reflection:
-            names = (*SERVICES, *HEALTH_SERVICES, reflection.SERVICE_NAME)
-            reflection.enable_server_reflection(names, self._server)
-        return await open_grpc_port(self._server, self.config.server.listen, self._credentials)
+
+        def server() -> grpc.aio.Server:
+            made = grpc_server(self.config, self._gate)
+            made.add_generic_rpc_handlers((self.streams.handlers(), management.handlers()))
+            self._health.add_to(made)
+            if self.config.server.reflection:
+                names = (*SERVICES, *HEALTH_SERVICES, reflection.SERVICE_NAME)
+                reflection.enable_server_reflection(names, made)
+            return made
+
+        self._listener = Listener(server, self.config.server.listen, self._credentials)
+        return await self._listener.open()
+
+    @property
+    def ready(self) -> bool:
+        """Whether clients are served: the daemon is up, and its port really accepts."""
+        return self._serving and self._listener.accepting
 
     async def _open_http_port(self) -> str:
-        self._http: web.AppRunner | None = None
+        self._http: HttpPort | None = None
         if not self.config.http.listen:
             return ""
         shown = self.config.http.learners_shown
         scraped = partial(
             scrape, self.registry, self._journal, self._ledger, self.metrics, self._clock, shown
         )
-        app = application(scraped, lambda: self._ready, self._gate, self.config.http.require_token)
+        connections = Connections(self.config.http.connections)
+        app = application(
+            scraped, lambda: self.ready, self._gate, self.config.http.require_token, connections
+        )
         self.page = Page(
             self.config,
             self.registry,
@@ -169,11 +191,12 @@ class App:
             self.metrics,
             self._gate,
             self._clock,
-            lambda: self._ready,
+            lambda: self.ready,
         )
         self.page.add_to(app)
-        self._http, address = await open_http_port(app, self.config.http.listen)
-        return address
+        listen = self.config.http.listen
+        self._http = await open_http_port(app, listen, connections)
+        return f"{listen.rpartition(':')[0]}:{self._http.port}"
 
     async def _snapshot_all(self) -> None:
         try:
@@ -200,7 +223,19 @@ async def run(config: Config, build: Build, ready_file: Path | None) -> None:
         partial.write_text(json.dumps(ports))
         partial.rename(ready_file)
     await app.wait()
+    # The system ends the process if something still keeps it then: long work in a thread cannot be interrupted.
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.alarm(math.ceil(config.server.drain_s + FORCED_S))
     await app.stop()
+
+
+async def _at_most(seconds: float, step: Awaitable[None], warning: str) -> None:
+    """A step of the end, cut off after so long."""
+    try:
+        async with asyncio.timeout(seconds):
+            await step
+    except TimeoutError:
+        log.warning(warning)
 
 
 def _calm_the_collector() -> None:

@@ -34,6 +34,7 @@ class Http:
     insecure_public: bool = False
     require_token: bool = False
     learners_shown: int = 100
+    connections: int = 128
 
 
 @dataclass(frozen=True, slots=True)

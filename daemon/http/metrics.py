@@ -20,6 +20,7 @@ from galloon.learners.combiners.contract import Statistics
 
 SECONDS = (0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 ENTRIES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
+TASKS = ("housekeeping", "listener")
 FEEDBACK_KINDS = ("true_text", "true_tokens", "shown_gains", "score")
 
 
@@ -43,8 +44,15 @@ class Metrics:
             "galloon_store_commit_entries", "Journal entries in one commit.", buckets=ENTRIES, registry=own
         )
         self.snapshots = Counter("galloon_snapshots_total", "Snapshots written.", registry=own)
+        failures = Counter(
+            "galloon_task_failures_total",
+            "Failures of background tasks, which start again.",
+            ["task"],
+            registry=own,
+        )
         # Every label value exists from the start, so that a rate over it is never missing.
         self.rejects = {error: rejects.labels(_snake(error.__name__)) for error in CODES}
+        self.task_failures = {task: failures.labels(task) for task in TASKS}
 
     def commit(self, seconds: float, entries: int) -> None:
         self.commit_seconds.observe(seconds)

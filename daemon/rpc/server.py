@@ -1,4 +1,4 @@
-"""The gRPC port: its server and settings, TLS and mTLS, and the refusal to be public without protection."""
+"""The gRPC server and its settings, TLS and mTLS, and the refusal to be public without protection."""
 
 import ipaddress
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import grpc
 
 from galloon.daemon.config import Config, split_address
-from galloon.daemon.errors import ConfigError, PortUnavailable
+from galloon.daemon.errors import ConfigError
 from galloon.daemon.rpc.auth import Gate, TokenInterceptor
 
 # Messages up to this many times the limit are read and refused one by one; gRPC ends the stream on larger ones.
@@ -32,23 +32,6 @@ def grpc_server(config: Config, gate: Gate) -> grpc.aio.Server:
             ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
         ],
     )
-
-
-async def open_grpc_port(
-    server: grpc.aio.Server, listen: str, credentials: grpc.ServerCredentials | None
-) -> str:
-    """Start serving; returns the address with the port that was picked."""
-    try:
-        port = (
-            server.add_secure_port(listen, credentials) if credentials else server.add_insecure_port(listen)
-        )
-    except RuntimeError as error:
-        raise PortUnavailable(
-            f"server.listen: cannot listen on {listen}: the port is in use, or the certificate and key do not "
-            "fit; stop the other process, or choose another port with --listen"
-        ) from error
-    await server.start()
-    return f"{listen.rpartition(':')[0]}:{port}"
 
 
 def credentials_from_config(config: Config) -> grpc.ServerCredentials | None:

@@ -1,0 +1,123 @@
+"""Requests by hand against both ports: none of them closes a port to others, or keeps the daemon from ending."""
+
+import asyncio
+import socket
+import time
+from contextlib import suppress
+from pathlib import Path
+from urllib.request import urlopen
+
+import grpc
+import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+from tests.abuse.raw_http2 import RawConnection
+from tests.daemon_process import Daemon, running_daemon
+
+PATIENCE_S = 60.0  # of a test on a busy machine
+
+
+def _answers(address: str) -> bool:
+    """Whether the gRPC port answers within the patience of a test."""
+    end = time.monotonic() + PATIENCE_S
+    while time.monotonic() < end:
+        with grpc.insecure_channel(address) as channel:
+            try:
+                health_pb2_grpc.HealthStub(channel).Check(health_pb2.HealthCheckRequest(), timeout=5)
+            except grpc.RpcError:
+                time.sleep(0.05)
+            else:
+                return True
+    return False
+
+
+def test_a_path_that_is_not_utf8_closes_the_port_to_nobody(tmp_path: Path):
+    """gRPC's accept loop dies of it; the daemon opens the port again, as often as it takes."""
+    with running_daemon(tmp_path) as daemon:
+        for _ in range(3):
+            attacker = RawConnection(daemon.address)
+            attacker.request(b"/galloon.v1.\xff\xfe/X")
+            assert _answers(daemon.address)
+            attacker.close()
+        log = daemon.log.read_text()
+        assert "gRPC port stopped accepting" in log
+        with urlopen(f"http://{daemon.http_address}/readyz", timeout=10) as answer:
+            assert answer.status == 200
+
+
+async def test_streams_outlive_the_death_of_the_accept_loop(tmp_path: Path):
+    """A call that was open before goes on, and ends as it should."""
+    with running_daemon(tmp_path) as daemon:
+        async with grpc.aio.insecure_channel(daemon.address) as channel:
+            watch = health_pb2_grpc.HealthStub(channel).Watch(health_pb2.HealthCheckRequest())
+            assert (await watch.read()).status == health_pb2.HealthCheckResponse.SERVING
+            attacker = await asyncio.to_thread(RawConnection, daemon.address)
+            attacker.request(b"/\xff")
+            assert await asyncio.to_thread(_answers, daemon.address)
+            assert not watch.done()
+            attacker.close()
+            stopping = asyncio.create_task(asyncio.to_thread(daemon.stop))
+            assert (await watch.read()).status == health_pb2.HealthCheckResponse.NOT_SERVING
+            watch.cancel()
+            assert await stopping == 0
+
+
+def _watch_without_reading(daemon: Daemon) -> list[socket.socket]:
+    """Health Watch with a window of 0: its first answer can never be written."""
+    connection = RawConnection(daemon.address, window=0)
+    connection.request(b"/grpc.health.v1.Health/Watch")
+    time.sleep(1)
+    return [connection.socket]
+
+
+def _half_requests(daemon: Daemon) -> list[socket.socket]:
+    """More unfinished HTTP requests than the port takes connections."""
+    host, _, port = daemon.http_address.rpartition(":")
+    sockets = []
+    for _ in range(300):
+        connection = socket.create_connection((host, int(port)), timeout=10)
+        with suppress(OSError):  # one too many is closed at once
+            connection.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
+        sockets.append(connection)
+    return sockets
+
+
+def _listeners(daemon: Daemon) -> list[socket.socket]:
+    """Pages that listen for news and read nothing."""
+    host, _, port = daemon.http_address.rpartition(":")
+    sockets = []
+    for _ in range(8):
+        connection = socket.create_connection((host, int(port)), timeout=10)
+        connection.sendall(b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        sockets.append(connection)
+    time.sleep(1)
+    return sockets
+
+
+@pytest.mark.parametrize("nuisance", [_watch_without_reading, _half_requests, _listeners])
+def test_sigterm_ends_the_daemon_whatever_clients_do(nuisance, tmp_path: Path):
+    """Within the time to drain and a few seconds: the end is its own, not the system's."""
+    with running_daemon(tmp_path, "server.drain_s=3") as daemon:
+        held = nuisance(daemon)
+        assert _answers(daemon.address), "gRPC clients are served all the while"
+        assert daemon.stop() == 0
+        for connection in held:
+            connection.close()
+
+
+def test_unfinished_requests_take_no_places_for_ever(tmp_path: Path):
+    """They are closed after their time, and others get the places."""
+    with running_daemon(tmp_path) as daemon:
+        held = _half_requests(daemon)
+        end = time.monotonic() + PATIENCE_S
+        while time.monotonic() < end:
+            try:
+                with urlopen(f"http://{daemon.http_address}/readyz", timeout=5) as answer:
+                    assert answer.status == 200
+                    break
+            except OSError:
+                time.sleep(0.5)
+        else:
+            pytest.fail("no place came free")
+        for connection in held:
+            connection.close()
