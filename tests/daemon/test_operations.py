@@ -309,7 +309,7 @@ async def test_health_over_http(tmp_path):
     async with serving(tmp_path) as daemon:
         assert (await scraped(daemon, "/healthz"))[0] == 200
         assert (await scraped(daemon, "/readyz"))[0] == 200
-        daemon.app._ready = False
+        daemon.app._serving = False
         assert (await scraped(daemon, "/healthz"))[0] == 200
         assert (await scraped(daemon, "/readyz"))[0] == 503
 

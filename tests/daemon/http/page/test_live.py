@@ -100,6 +100,5 @@ async def test_a_daemon_that_stops_lets_its_listeners_go(tmp_path):
 
         listener = asyncio.create_task(listen())
         await heard.wait()
-        # aiohttp would wait a whole minute for a connection that does not end; the stream ends by itself.
-        await daemon.app._http.cleanup()
+        await daemon.app._http.close()
         await listener
