@@ -33,7 +33,8 @@ def followed(name: str = "asr", **changes) -> Followed:
     figures = {
         "rounds_started": 1200, "lessons": 1000, "rounds_pending": 200, "rounds_expired": 0, "gain": 2500.0,
         "regret": 30.0, "regret_estimate": None, "bound": 120.0, "guarantee": "", "expert_states": 9,
-        "expert_transitions": 24, "context_states": 20, "context_transitions": 63, "state_bytes": 504, "journal_entries": 12,
+        "expert_transitions": 24,
+        "context_states": 20, "context_transitions": 63, "state_bytes": 504, "journal_entries": 12,
         "snapshot_bytes": 0, "snapshot_age_s": None, "streams": 3, "extra": {},
         "error_rates": {"galloon": ErrorRate(5, 100, 9, 500), "a": ErrorRate(8, 100, 9, 500)},
     }  # fmt: skip
