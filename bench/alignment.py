@@ -10,6 +10,7 @@ import time
 
 from galloon.learners.alignment import align
 from galloon.learners.observation import ExpertOutput, Utterance, Word
+from galloon.learners.unit import CHAR, WORD
 
 EXPERTS, WORDS, ERROR_SHARE = 5, 20, 0.15
 UTTERANCES, ROUNDS = 300, 7
@@ -21,9 +22,9 @@ def figures() -> dict[str, float]:
     plain = _utterances(timed=False)
     timed = _utterances(timed=True)
     return {
-        "alignment_words_per_s": _rate(plain, "word"),
-        "alignment_timed_words_per_s": _rate(timed, "word"),
-        "alignment_chars_per_s": _rate(plain, "char"),
+        "alignment_words_per_s": _rate(plain, WORD),
+        "alignment_timed_words_per_s": _rate(timed, WORD),
+        "alignment_chars_per_s": _rate(plain, CHAR),
     }
 
 

@@ -15,6 +15,7 @@ from galloon.clients.samples import asr_sample, ocr_sample
 from galloon.clients.scores.systems import SystemScores
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.text.normalizers import normalizer
+from galloon.learners.unit import WORD
 
 LEARNERS = {
     "component_hedge": "CDCH",
@@ -103,7 +104,7 @@ def rows(file: str, material: Material) -> list[Row]:
 def compared(material: Material) -> list[SystemScores]:
     """What the learners' error rates are to be compared with."""
     rule = normalizer(normalizer_for(material.utterances))
-    without = baselines(material.utterances, "word", rule, seed=0)
+    without = baselines(material.utterances, WORD, rule, seed=0)
     engines = [
         scored(name, material, [u.outputs[column].text for u in material.utterances])
         for column, name in enumerate(material.experts)

@@ -20,6 +20,7 @@ from galloon.learners.alignment.settings import AlignmentSettings
 from galloon.learners.evaluation.error_rate import total, word_errors
 from galloon.learners.observation import ExpertOutput
 from galloon.learners.text.normalizers import normalizer
+from galloon.learners.unit import WORD
 
 STARTS = 8
 WHOLE = AlignmentSettings(lattice_beam=np.inf)
@@ -43,7 +44,7 @@ def scores(material: Material, starts: int = STARTS) -> InputScores:
         turned = material.utterances[cut:] + material.utterances[:cut]
         systems.append(learned_scores(replace(material, utterances=turned)))
     rule = normalizer(normalizer_for(material.utterances))
-    offers = baselines(material.utterances, "word", rule, seed=0)
+    offers = baselines(material.utterances, WORD, rule, seed=0)
     best = [
         word_errors(rule(utterance.target or ""), found.oracle_with_alternatives or "")
         for utterance, found in zip(material.utterances, offers, strict=True)
@@ -72,7 +73,7 @@ def engine_rates(material: Material) -> dict[str, tuple[float, float]]:
 
 def nearest_path(output: ExpertOutput, truth: list[str], rule: str) -> int:
     """Word errors of the path that has fewest: edit distances to all beginnings of the truth, state by state."""
-    graph = graph_of(output, "word", normalizer(rule), WHOLE)
+    graph = graph_of(output, WORD, normalizer(rule), WHOLE)
     steps = np.arange(len(truth) + 1)
     distance = np.full((graph.state_count, len(steps)), np.inf)
     distance[graph.initial] = steps
@@ -97,7 +98,7 @@ def page(file: Path, limit: int | None = None) -> str:
     plain = found[Input.BEST].played
     lines = []
     for kind, entry in found.items():
-        paired = difference(entry.played, plain, "word")
+        paired = difference(entry.played, plain, WORD)
         between = "" if kind is Input.BEST else f"{paired.low:+.2f} to {paired.high:+.2f}"
         lines.append(
             (

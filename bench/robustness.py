@@ -11,6 +11,7 @@ from galloon.clients.replay.baselines import baselines
 from galloon.clients.replay.material import Material, normalizer_for
 from galloon.clients.scores.systems import SystemScores, difference
 from galloon.learners.text.normalizers import normalizer
+from galloon.learners.unit import WORD
 
 
 def figures(limit: int | None = None) -> dict[str, dict[str, float]]:
@@ -37,7 +38,7 @@ def change(system: SystemScores, plain: SystemScores) -> float:
 
 def vote(material: Material) -> SystemScores:
     rule = normalizer(normalizer_for(material.utterances))
-    without = baselines(material.utterances, "word", rule, seed=0)
+    without = baselines(material.utterances, WORD, rule, seed=0)
     return scored("vote", material, [entry.vote for entry in without])
 
 
@@ -50,7 +51,7 @@ def page(limit: int | None = None) -> str:
         for kind in KINDS:
             more = with_unhelpful(material, kind)
             system = learned_scores(more)
-            paired = difference(system, plain, "word")
+            paired = difference(system, plain, WORD)
             lines.append(
                 (
                     kind,

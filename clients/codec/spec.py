@@ -5,6 +5,7 @@ from typing import Any
 
 from galloon.clients.api.errors import DaemonFailed, WrongUsage
 from galloon.learners.combiners.spec import CombinerSpec
+from galloon.learners.unit import unit_named
 from galloon.v1 import spec_pb2 as wire
 
 _SETTINGS = {
@@ -33,7 +34,7 @@ def spec_to_wire(spec: CombinerSpec) -> wire.LearnerSpec:
     return wire.LearnerSpec(
         algorithm=wire.Algorithm.Value(f"ALGORITHM_{spec.algorithm.upper()}"),
         setting=_SETTINGS[spec.setting],
-        unit=wire.Unit.Value(f"UNIT_{spec.unit.upper()}"),
+        unit=wire.Unit.Value(f"UNIT_{spec.unit.name.upper()}"),
         decide=wire.Decide.Value(f"DECIDE_{spec.decide.upper()}"),
         gain=_gain_to_wire(spec.gain),
         options={name: value for name, value in spec.options.items() if not isinstance(value, str)},
@@ -48,7 +49,7 @@ def spec_from_wire(message: wire.LearnerSpec) -> CombinerSpec:
     return CombinerSpec(
         algorithm=_name(wire.Algorithm, message.algorithm, "ALGORITHM_"),
         setting=_SETTING_NAMES[message.setting],
-        unit=_name(wire.Unit, message.unit, "UNIT_"),
+        unit=unit_named(_name(wire.Unit, message.unit, "UNIT_")),
         decide=_name(wire.Decide, message.decide, "DECIDE_"),
         gain=_gain_from_wire(message.gain),
         **{

@@ -12,10 +12,11 @@ import click
 
 from galloon.clients.api.errors import WrongUsage
 from galloon.clients.replay.material import normalizer_for
-from galloon.learners.combiners.spec import ALGORITHMS, DECISIONS, UNITS, CombinerSpec
+from galloon.learners.combiners.spec import ALGORITHMS, DECISIONS, CombinerSpec
 from galloon.learners.observation import Utterance
 from galloon.learners.paths.protocol import Setting
 from galloon.learners.text.normalizers import NAMES as NORMALIZERS
+from galloon.learners.unit import UNITS
 
 GAINS = ("slot_match", "ngram", "gappy")
 ORDER, MAX_GAP, DISCOUNT = 2, 1, 0.5
@@ -106,7 +107,7 @@ _OPTIONS = [
     click.option(
         "--setting", type=click.Choice([s.value for s in Setting]), help="What the learner is told."
     ),
-    click.option("--unit", type=click.Choice(UNITS), help="What a token is. Default: word."),
+    click.option("--unit", type=click.Choice(tuple(UNITS)), help="What a token is. Default: word."),
     click.option(
         "--normalizer",
         type=click.Choice(NORMALIZERS),

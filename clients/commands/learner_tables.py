@@ -45,7 +45,7 @@ def listing(learners: Iterable[LearnerInfo]) -> Table:
         spec = learner.spec
         experts = ", ".join(learner.experts) if learner.experts else "(explicit automaton)"
         table.add_row(
-            learner.name, spec.algorithm, gain_in_words(spec), spec.setting or "own", spec.unit, experts
+            learner.name, spec.algorithm, gain_in_words(spec), spec.setting or "own", spec.unit.name, experts
         )
     return table
 

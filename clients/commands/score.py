@@ -17,8 +17,8 @@ from galloon.clients.scores.texts import (
     read_hypotheses,
     read_references,
 )
-from galloon.learners.combiners.spec import UNITS
 from galloon.learners.text.normalizers import NAMES as NORMALIZERS
+from galloon.learners.unit import UNITS, Unit, unit_named
 
 
 @click.command()
@@ -26,7 +26,7 @@ from galloon.learners.text.normalizers import NAMES as NORMALIZERS
 @click.argument("hypotheses", nargs=-1, metavar="[NAME=]HYP...")
 @click.option(
     "--unit",
-    type=click.Choice(UNITS),
+    type=click.Choice(tuple(UNITS)),
     default="word",
     show_default=True,
     help="What intervals, differences and kinds of error are counted in.",
@@ -43,7 +43,7 @@ from galloon.learners.text.normalizers import NAMES as NORMALIZERS
 def score(
     reference: Path,
     hypotheses: tuple[str, ...],
-    unit: Any,
+    unit: str,
     normalizer: str,
     baseline: str | None,
     as_json: bool,
@@ -64,14 +64,14 @@ def score(
             raise WrongUsage(f"{reference} holds no engines: name a file of texts to score against it")
         truth = read_references(reference)
         systems = [system for text in hypotheses or (str(reference),) for system in read_hypotheses(text)]
-        report = _report(truth, names_differ(systems), unit, normalizer, baseline)
+        report = _report(truth, names_differ(systems), unit_named(unit), normalizer, baseline)
     if as_json:
         print(json.dumps(report.as_json(), ensure_ascii=False))
     else:
         report.show(Console())
 
 
-def _report(truth: Texts, systems: list[Texts], unit: Any, normalizer: str, baseline: str | None) -> Any:
+def _report(truth: Texts, systems: list[Texts], unit: Unit, normalizer: str, baseline: str | None) -> Any:
     # Imported late: a wrong file name should not wait for the scoring's compiled code.
     from galloon.clients.scores.systems import score_texts
     from galloon.clients.scores.table import ScoreReport

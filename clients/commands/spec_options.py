@@ -12,8 +12,9 @@ import click
 
 from galloon.clients.api.errors import WrongUsage
 from galloon.clients.commands.server_option import failing_well
-from galloon.learners.combiners.spec import ALGORITHMS, DECISIONS, UNITS, CombinerSpec
+from galloon.learners.combiners.spec import ALGORITHMS, DECISIONS, CombinerSpec
 from galloon.learners.paths.protocol import Setting
+from galloon.learners.unit import UNITS
 
 
 def spec_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -113,7 +114,7 @@ _OPTIONS = [
     click.option("--algorithm", type=click.Choice(list(ALGORITHMS)), help="How it learns. Default: tied."),
     click.option("--gain", metavar="KIND[:FIELD=VALUE,...]", help="What it maximises. Default: slot_match."),
     click.option("--setting", type=click.Choice([s.value for s in Setting]), help="What feedback reveals."),
-    click.option("--unit", type=click.Choice(UNITS), help="What a token is. Default: word."),
+    click.option("--unit", type=click.Choice(tuple(UNITS)), help="What a token is. Default: word."),
     click.option("--normalizer", metavar="NAME", help="Applied before texts are compared. Default: none."),
     click.option("--window", type=int, help="Slots of a round. Default: 8."),
     click.option(

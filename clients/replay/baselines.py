@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from galloon.learners.alignment import Unit, align, align_target, heard_alternatives, majority_vote, slot_text
+from galloon.learners.alignment import align, align_target, heard_alternatives, majority_vote
 from galloon.learners.observation import Utterance
 from galloon.learners.offers import NULL, Offers
 from galloon.learners.text.normalizers import Normalizer
+from galloon.learners.unit import Unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +42,9 @@ def _of_one(utterance: Utterance, unit: Unit, rule: Normalizer, draws: np.random
     if utterance.target is not None:
         heard = heard_alternatives(network, utterance.outputs, unit, rule)
         oracles = [
-            slot_text(_texts(seen, _best(seen, utterance.target, unit, rule)), unit)
-            for seen in (network, heard)
+            unit.join(_texts(seen, _best(seen, utterance.target, unit, rule))) for seen in (network, heard)
         ]
-    return Baselines(slot_text(vote, unit), slot_text(_texts(network, blind), unit), *oracles)
+    return Baselines(unit.join(vote), unit.join(_texts(network, blind)), *oracles)
 
 
 def _best(network: Offers, target: str, unit: Unit, rule: Normalizer) -> np.ndarray:

@@ -7,12 +7,12 @@ from galloon.clients.api.results import Explanation
 from galloon.clients.replay.baselines import baselines
 from galloon.clients.replay.names import GALLOON, ORACLE, ORACLE_WITH_ALTERNATIVES, UNIFORM, VOTE
 from galloon.clients.replay.play import Played
-from galloon.clients.scores.systems import METRICS, SystemScores, difference, score_texts
-from galloon.learners.alignment.settings import Unit
+from galloon.clients.scores.systems import SystemScores, difference, score_texts
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.evaluation.bootstrap import Interval
 from galloon.learners.observation import Utterance
 from galloon.learners.text.normalizers import normalizer as named
+from galloon.learners.unit import Unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Results:
 
     @property
     def metric(self) -> str:
-        return METRICS[self.unit]
+        return self.unit.metric
 
     @property
     def main(self) -> SystemScores:
@@ -82,7 +82,7 @@ def score_runs(
 ) -> Results:
     """Score engines, baselines and runs on the normalised texts; the learner's spec says unit and normaliser."""
     rule = named(spec.normalizer)
-    unit: Unit = "char" if spec.unit == "char" else "word"
+    unit = spec.unit
     scored = [i for i, utterance in enumerate(utterances) if utterance.target is not None]
     known = [utterances[i] for i in scored]
     references = [rule(utterance.target or "") for utterance in known]

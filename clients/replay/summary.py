@@ -25,7 +25,7 @@ def summary(results: Results, by: str, explained: str | None = None) -> dict[str
         "file": results.file,
         "utterances": len(results.utterances),
         "scored": len(results.scored),
-        "unit": unit,
+        "unit": unit.name,
         "normalizer": results.normalizer,
         "engines": {name: system.as_json(unit) for name, system in results.engines.items()},
         "vote": results.vote.as_json(unit),

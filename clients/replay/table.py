@@ -5,9 +5,9 @@ from rich.table import Table
 
 from galloon.clients.replay.names import GALLOON
 from galloon.clients.replay.results import Results
-from galloon.clients.scores.systems import METRICS, SystemScores
-from galloon.learners.alignment.settings import Unit
+from galloon.clients.scores.systems import SystemScores
 from galloon.learners.evaluation.bootstrap import Interval
+from galloon.learners.unit import Unit
 
 NAMES = {"vote": "majority vote", "uniform": "random engine per slot", GALLOON: GALLOON}
 
@@ -20,7 +20,7 @@ def show(results: Results, console: Console) -> None:
 
 def comparison(first: str, second: str, interval: Interval, unit: Unit) -> str:
     """One sentence on a paired difference."""
-    points = f"{METRICS[unit].upper()} {interval.value:+.2f} points"
+    points = f"{unit.metric.upper()} {interval.value:+.2f} points"
     verdict = "" if interval.excludes_zero else "; it may be chance"
     between = f"95 % interval {interval.low:+.2f} to {interval.high:+.2f}"
     return f"{first} against {second}: {points}, {between}{verdict}"
@@ -44,8 +44,8 @@ def score_table(title: str, unit: Unit) -> Table:
     """An empty table for `system_row`s."""
     table = Table(title=title, title_justify="left", pad_edge=False)
     table.add_column("")
-    kind = "words" if unit == "word" else "characters"
-    for heading in ("WER", "CER", "ins", "del", "sub", f"95 % of {METRICS[unit].upper()}"):
+    kind = unit.plural
+    for heading in ("WER", "CER", "ins", "del", "sub", f"95 % of {unit.metric.upper()}"):
         table.add_column(heading, justify="right")
     table.caption = f"percent; insertions, deletions and substitutions count {kind}"
     table.caption_justify = "left"

@@ -48,7 +48,7 @@ def report(results: Results, by: str) -> str:
         "script": _beside("page.js"),
         "data": _json(
             {
-                "unit": results.unit,
+                "unit": results.unit.name,
                 "engines": len(results.engines),
                 "experts": every.experts,
                 "styles": [styles[name] for name in every.experts],

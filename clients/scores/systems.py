@@ -9,12 +9,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from galloon.learners.alignment.settings import Unit
 from galloon.learners.evaluation.bootstrap import Interval, paired_difference, rate_interval
 from galloon.learners.evaluation.error_rate import ErrorCounts, char_errors, total, word_errors
 from galloon.learners.text.normalizers import Normalizer
-
-METRICS = {"word": "wer", "char": "cer"}
+from galloon.learners.unit import CHAR, WORD, Unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,18 +24,18 @@ class SystemScores:
     chars: tuple[ErrorCounts, ...]
 
     def of(self, unit: Unit) -> tuple[ErrorCounts, ...]:
-        return self.chars if unit == "char" else self.words
+        return self.words if unit.metric == "wer" else self.chars
 
     def total(self, unit: Unit) -> ErrorCounts:
         return total(self.of(unit))
 
     @property
     def wer(self) -> float:
-        return self.total("word").rate
+        return self.total(WORD).rate
 
     @property
     def cer(self) -> float:
-        return self.total("char").rate
+        return self.total(CHAR).rate
 
     def interval(self, unit: Unit) -> Interval:
         return _interval(self.of(unit))
@@ -87,7 +85,7 @@ def _difference(first: tuple[ErrorCounts, ...], second: tuple[ErrorCounts, ...])
 
 def interval_to_json(interval: Interval, unit: Unit) -> dict[str, Any]:
     return {
-        "metric": METRICS[unit],
+        "metric": unit.metric,
         "low": rounded(interval.low),
         "high": rounded(interval.high),
         "confidence": interval.confidence,

@@ -6,8 +6,8 @@ from typing import Any
 from rich.console import Console
 
 from galloon.clients.replay.table import comparison, score_table, system_row
-from galloon.clients.scores.systems import METRICS, SystemScores, difference, difference_to_json
-from galloon.learners.alignment.settings import Unit
+from galloon.clients.scores.systems import SystemScores, difference, difference_to_json
+from galloon.learners.unit import Unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +36,8 @@ class ScoreReport:
         return {
             "reference": self.file,
             "utterances": self.utterances,
-            "unit": self.unit,
-            "metric": METRICS[self.unit],
+            "unit": self.unit.name,
+            "metric": self.unit.metric,
             "normalizer": self.normalizer,
             "systems": {system.name: system.as_json(self.unit) for system in self.systems},
             "baseline": baseline.name,

@@ -7,6 +7,7 @@ from galloon.daemon.errors import Invalid, LimitPassed, placed
 from galloon.daemon.limits import Limits, check
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.errors import InvalidInput
+from galloon.learners.unit import unit_named
 from galloon.v1 import spec_pb2 as wire
 
 DEFAULT = CombinerSpec(experts=("any",))
@@ -63,7 +64,7 @@ def spec_from_wire(message: wire.LearnerSpec, limits: Limits, field: str) -> Com
             algorithm=_named(ALGORITHMS, message.algorithm, f"{field}.algorithm"),
             gain=_gain_from_wire(message.gain),
             setting=_named(SETTINGS, message.setting, f"{field}.setting"),
-            unit=_named(UNITS, message.unit, f"{field}.unit"),
+            unit=unit_named(_named(UNITS, message.unit, f"{field}.unit")),
             normalizer=message.normalizer or DEFAULT.normalizer,
             window=message.window or DEFAULT.window,
             automaton=message.automaton,
@@ -91,7 +92,7 @@ def spec_to_wire(spec: CombinerSpec) -> wire.LearnerSpec:
         algorithm=_numbered(ALGORITHMS, spec.algorithm),
         gain=_gain_to_wire(spec.gain),
         setting=_numbered(SETTINGS, spec.setting),
-        unit=_numbered(UNITS, spec.unit),
+        unit=_numbered(UNITS, spec.unit.name),
         normalizer=spec.normalizer,
         window=spec.window,
         automaton=spec.automaton,

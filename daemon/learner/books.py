@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from galloon.learners.alignment import Unit, majority_vote, slot_text
+from galloon.learners.alignment import majority_vote
 from galloon.learners.combiners.contract import (
     Choice,
     Feedback,
@@ -49,7 +49,7 @@ class Scoreboard:
     """The error rates of one learner, since the daemon started."""
 
     def __init__(self, spec: CombinerSpec) -> None:
-        self._unit: Unit = "char" if spec.unit == "char" else "word"
+        self._unit = spec.unit
         self._normalize = normalizer(spec.normalizer)
         self._engines, self._derived = spec.experts, spec.derived
         self._watched: dict[str, Said] = {}
@@ -80,7 +80,7 @@ class Scoreboard:
         done = 0
         while self._queue and done < most:
             said, truth = self._queue.popleft()
-            text = truth.text if isinstance(truth, TrueText) else slot_text(list(truth.tokens), self._unit)
+            text = truth.text if isinstance(truth, TrueText) else self._unit.join(truth.tokens)
             reference = self._normalize(text)
             for name, text in self._texts(said).items():
                 normalized = self._normalize(text)
@@ -116,8 +116,8 @@ class Scoreboard:
         derived = self._columns(offers, self._derived)
         if VOTE not in (*self._engines, *self._derived):
             voted = majority_vote(offers.engines()).tokens.tolist()
-            derived[VOTE] = slot_text([offers.vocabulary[token] for token in voted], self._unit)
+            derived[VOTE] = self._unit.join(offers.vocabulary[token] for token in voted)
         return derived
 
     def _columns(self, offers: Offers, experts: tuple[str, ...]) -> dict[str, str]:
-        return {name: slot_text(offers.of(name), self._unit) for name in experts}
+        return {name: self._unit.join(offers.of(name)) for name in experts}

@@ -8,7 +8,6 @@
     derive(network, names)                          adds vote, frequency_vote, confidence_vote, most_confident
     with_expert(network, name, tokens)              adds any other expert
     in_order(network, experts)                      a column for each of these experts, in this order
-    slot_text(tokens, unit)                         the text that one token per slot spells
 
 Everything is a pure function, and the slots do not depend on the order of the experts.
 """
@@ -20,8 +19,8 @@ from galloon.learners.alignment.lattice import (
     support,
     with_alternatives,
 )
-from galloon.learners.alignment.settings import DEFAULT_SETTINGS, AlignmentSettings, Unit
-from galloon.learners.alignment.slots import align, align_outputs, in_order, slot_text, with_expert
+from galloon.learners.alignment.settings import DEFAULT_SETTINGS, AlignmentSettings
+from galloon.learners.alignment.slots import align, align_outputs, in_order, with_expert
 from galloon.learners.alignment.target import AlignedTarget, align_target
 from galloon.learners.alignment.vote import (
     DERIVED,
@@ -41,7 +40,6 @@ __all__ = [
     "AlignmentSettings",
     "Offer",
     "SlotPosteriors",
-    "Unit",
     "align",
     "align_outputs",
     "align_target",
@@ -54,7 +52,6 @@ __all__ = [
     "most_confident",
     "offers_of_all",
     "slot_posteriors",
-    "slot_text",
     "support",
     "with_alternatives",
     "with_expert",

@@ -6,16 +6,18 @@ Words by the likeness of their characters; characters are the same or not, and b
 import numpy as np
 from numpy.typing import NDArray
 
-from galloon.learners.alignment.sequences import BLANK
-from galloon.learners.alignment.settings import AlignmentSettings, Unit
+from galloon.learners.alignment.settings import AlignmentSettings
 from galloon.learners.alignment.spelling import spelled
 from galloon.learners.kernels.token_distance import cross_costs
 from galloon.learners.offers import NULL
+from galloon.learners.unit import Unit
 
 
-def character_costs(vocabulary: tuple[str, ...], settings: AlignmentSettings) -> NDArray[np.int32]:
+def character_costs(
+    vocabulary: tuple[str, ...], unit: Unit, settings: AlignmentSettings
+) -> NDArray[np.int32]:
     """The cost of every pair of characters; the first is null."""
-    costs = _of_characters(vocabulary, vocabulary, settings)
+    costs = _of_characters(vocabulary, vocabulary, unit, settings)
     costs[:, NULL] = settings.gap_cost
     np.fill_diagonal(costs, 0)
     return costs
@@ -25,8 +27,8 @@ def costs_across(
     vocabulary: tuple[str, ...], others: tuple[str, ...], unit: Unit, settings: AlignmentSettings
 ) -> NDArray[np.int32]:
     """The cost of each token of a vocabulary, the first being null, against each of the others."""
-    if unit == "char":
-        costs = _of_characters(vocabulary, others, settings)
+    if not unit.whole_words:
+        costs = _of_characters(vocabulary, others, unit, settings)
         rows = {token: i for i, token in enumerate(vocabulary)}
         for j, token in enumerate(others):
             if token in rows:
@@ -46,11 +48,11 @@ def costs_across(
 
 
 def _of_characters(
-    rows: tuple[str, ...], columns: tuple[str, ...], settings: AlignmentSettings
+    rows: tuple[str, ...], columns: tuple[str, ...], unit: Unit, settings: AlignmentSettings
 ) -> NDArray[np.int32]:
     """All as unlike as can be; whoever asks sets the equal ones to 0."""
     costs = np.full((len(rows), len(columns)), settings.unlike_cost, dtype=np.int32)
-    costs[[i for i, token in enumerate(rows) if token == BLANK], :] = settings.blank_cost
-    costs[:, [j for j, token in enumerate(columns) if token == BLANK]] = settings.blank_cost
+    costs[[i for i, token in enumerate(rows) if token == unit.blank], :] = settings.blank_cost
+    costs[:, [j for j, token in enumerate(columns) if token == unit.blank]] = settings.blank_cost
     costs[NULL, :] = settings.gap_cost
     return costs

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from galloon.learners.alignment.sequences import BLANK
-from galloon.learners.alignment.settings import AlignmentSettings, Unit
+from galloon.learners.alignment.settings import AlignmentSettings
 from galloon.learners.errors import BudgetExceeded, InvalidInput
 from galloon.learners.kernels.lattice import best_scores, sorted_arcs
 from galloon.learners.observation import ExpertOutput, Hypothesis, Lattice
 from galloon.learners.text.normalizers import Normalizer
+from galloon.learners.unit import Unit
 
 SILENT = -1
 
@@ -96,10 +96,10 @@ def _starts(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def _tokens(word: str, unit: Unit, normalizer: Normalizer) -> tuple[str, ...]:
     parts = normalizer.split_word(word)
-    if unit == "word" or not parts:
+    if unit.whole_words or not parts:
         return parts
     # Each word brings the blank behind it; the one behind the last falls beside the slots.
-    return (*BLANK.join(parts), BLANK)
+    return (*unit.split(parts), unit.blank)
 
 
 def _from_hypotheses(output: ExpertOutput) -> Lattice:

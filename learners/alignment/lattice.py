@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from galloon.learners.alignment.costs import costs_across
 from galloon.learners.alignment.graph import TokenGraph, graph_of
 from galloon.learners.alignment.sequences import times_of, tokens_of
-from galloon.learners.alignment.settings import DEFAULT_SETTINGS, AlignmentSettings, Unit
+from galloon.learners.alignment.settings import DEFAULT_SETTINGS, AlignmentSettings
 from galloon.learners.alignment.vocabulary import renumbered
 from galloon.learners.errors import BudgetExceeded, InvalidInput
 from galloon.learners.kernels.lattice import place_arcs, posteriors
@@ -24,6 +24,7 @@ from galloon.learners.observation import ExpertOutput, Utterance
 from galloon.learners.offers import NULL, Offers, TokenPosteriors
 from galloon.learners.text.normalizers import Normalizer
 from galloon.learners.text.normalizers import normalizer as named
+from galloon.learners.unit import WORD, Unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ def with_alternatives(
     network: Offers,
     utterance: Utterance,
     count: int = 3,
-    unit: Unit = "word",
+    unit: Unit = WORD,
     normalizer: str | Normalizer = "basic",
     settings: AlignmentSettings = DEFAULT_SETTINGS,
 ) -> Offers:
@@ -79,7 +80,7 @@ def with_alternatives(
 def heard_alternatives(
     network: Offers,
     outputs: Iterable[ExpertOutput],
-    unit: Unit = "word",
+    unit: Unit = WORD,
     normalizer: str | Normalizer = "basic",
     settings: AlignmentSettings = DEFAULT_SETTINGS,
 ) -> Offers:
@@ -115,7 +116,7 @@ def heard_alternatives(
 def slot_posteriors(
     network: Offers,
     output: ExpertOutput,
-    unit: Unit = "word",
+    unit: Unit = WORD,
     normalizer: str | Normalizer = "basic",
     settings: AlignmentSettings = DEFAULT_SETTINGS,
 ) -> SlotPosteriors:
@@ -178,7 +179,7 @@ def _scores(
 def _slot_times(network: Offers, output: ExpertOutput, unit: Unit, rule: Normalizer) -> NDArray[np.float64]:
     """Start and end of the expert's own token in each slot: the one clock that is surely the lattice's."""
     result = np.full((network.slot_count, 2), np.nan)
-    if unit == "word":
+    if unit.whole_words:
         filled = network.tokens[:, network.experts.index(output.name)] != NULL
         sequence = tokens_of(output.words, unit, rule)
         times = times_of(output, sequence)

@@ -12,13 +12,10 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
-from galloon.learners.alignment.settings import Unit
-from galloon.learners.errors import InvalidInput
 from galloon.learners.kernels.clock import middles_of
 from galloon.learners.observation import ExpertOutput, Word
 from galloon.learners.text.normalizers import Normalizer
-
-BLANK = " "
+from galloon.learners.unit import Unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +43,7 @@ class Outputs:
 def read_outputs(outputs: Sequence[ExpertOutput], unit: Unit, normalizer: Normalizer) -> Outputs:
     """The tokens of every expert."""
     sequences = None
-    tokens = _whole_words(outputs, normalizer) if unit == "word" and normalizer.rewrite is None else None
+    tokens = _whole_words(outputs, normalizer) if unit.whole_words and normalizer.rewrite is None else None
     lengths = [len(output.words) for output in outputs]
     if tokens is None:
         sequences = tuple([tokens_of(output.words, unit, normalizer) for output in outputs])
@@ -84,17 +81,15 @@ def tokens_of(words: Sequence[Word], unit: Unit, normalizer: Normalizer) -> Toke
         spans = normalizer.spans([word.text for word in words])
         tokens = [span.text for span in spans]
         sources = [(span.first, span.last) for span in spans]
-    if unit == "word":
+    if unit.whole_words:
         return TokenSequence(tuple(tokens), None if sources is None else tuple(sources))
-    if unit != "char":
-        raise InvalidInput(f"the unit is 'word' or 'char', not {unit!r}")
     sources = [(i, i) for i in range(len(tokens))] if sources is None else sources
-    characters: list[tuple[int, int]] = []
+    of_pieces: list[tuple[int, int]] = []
     for i, (token, source) in enumerate(zip(tokens, sources, strict=True)):
         if i:
-            characters.append((sources[i - 1][0], source[1]))
-        characters.extend([source] * len(token))
-    return TokenSequence(tuple(BLANK.join(tokens)), tuple(characters))
+            of_pieces.append((sources[i - 1][0], source[1]))
+        of_pieces.extend([source] * len(unit.pieces(token)))
+    return TokenSequence(tuple(unit.split(tokens)), tuple(of_pieces))
 
 
 def confidences_of(outputs: Sequence[ExpertOutput], read: Outputs) -> NDArray[np.float64]:

@@ -6,14 +6,12 @@ substitution 0 to 600).
 """
 
 from dataclasses import dataclass, field
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from galloon.learners.errors import InvalidInput
 
-Unit = Literal["word", "char"]
 ANCHORS_NEEDED = 3  # words that two engines share, before a line is put through their times
 
 

@@ -16,7 +16,7 @@ from galloon.learners.alignment.clocks import NOBODY, times_given
 from galloon.learners.alignment.costs import character_costs
 from galloon.learners.alignment.search import UNTIMED, search_slots, search_word_slots
 from galloon.learners.alignment.sequences import Outputs, confidences_of, read_outputs
-from galloon.learners.alignment.settings import DEFAULT_SETTINGS, AlignmentSettings, Unit
+from galloon.learners.alignment.settings import DEFAULT_SETTINGS, AlignmentSettings
 from galloon.learners.alignment.spelling import spelled
 from galloon.learners.alignment.split_glued import respace
 from galloon.learners.errors import BudgetExceeded, InvalidInput
@@ -25,11 +25,12 @@ from galloon.learners.observation import ExpertOutput, Utterance
 from galloon.learners.offers import NULL, Offers
 from galloon.learners.text.normalizers import Normalizer
 from galloon.learners.text.normalizers import normalizer as named
+from galloon.learners.unit import WORD, Unit
 
 
 def align(
     utterance: Utterance,
-    unit: Unit = "word",
+    unit: Unit = WORD,
     normalizer: str | Normalizer = "basic",
     settings: AlignmentSettings = DEFAULT_SETTINGS,
 ) -> Offers:
@@ -43,7 +44,7 @@ def align(
 
 def align_outputs(
     experts: Sequence[ExpertOutput],
-    unit: Unit = "word",
+    unit: Unit = WORD,
     normalizer: str | Normalizer = "basic",
     settings: AlignmentSettings = DEFAULT_SETTINGS,
 ) -> Offers:
@@ -54,8 +55,8 @@ def align_outputs(
     outputs = read_outputs(experts, unit, rule)
     _check_lengths(outputs, settings)
     confidences = confidences_of(experts, outputs)
-    if unit == "char":
-        filled = _character_slots(outputs, confidences, settings)
+    if not unit.whole_words:
+        filled = _character_slots(outputs, confidences, unit, settings)
         return Offers(names, outputs.vocabulary, *filled)
     times = times_given(experts, outputs) if settings.time_cost > 0 else (UNTIMED, NOBODY)
     tokens, sureness, pieces = search_word_slots(
@@ -66,13 +67,13 @@ def align_outputs(
 
 
 def _character_slots(
-    outputs: Outputs, confidences: NDArray[np.float64], settings: AlignmentSettings
+    outputs: Outputs, confidences: NDArray[np.float64], unit: Unit, settings: AlignmentSettings
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
     tokens, starts, weights, owners = distinct_sequences(outputs.numbers, outputs.starts)
     if len(weights) < 2:
         slots = np.arange(starts[-1], dtype=np.int32)[:, None]
     else:
-        costs = character_costs(outputs.vocabulary, settings)
+        costs = character_costs(outputs.vocabulary, unit, settings)
         slots = search_slots(tokens, starts, weights, costs, settings)
     offers, trust = fill_slots(slots, tokens, starts, owners, confidences, outputs.starts)
     return offers, trust
@@ -118,11 +119,6 @@ def in_order(network: Offers, experts: tuple[str, ...]) -> Offers:
             tokens[:, j] = network.tokens[:, columns[name]]
             confidences[:, j] = network.confidences[:, columns[name]]
     return replace(network, experts=experts, tokens=tokens, confidences=confidences)
-
-
-def slot_text(tokens: Sequence[str], unit: Unit) -> str:
-    """The text that a choice of one token per slot spells; nulls vanish."""
-    return "".join(tokens) if unit == "char" else " ".join(filter(None, tokens))
 
 
 def _check_experts(names: tuple[str, ...], settings: AlignmentSettings) -> None:

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from galloon.learners.alignment.costs import costs_across
-from galloon.learners.alignment.sequences import BLANK
-from galloon.learners.alignment.settings import DEFAULT_SETTINGS, AlignmentSettings, Unit
+from galloon.learners.alignment.settings import DEFAULT_SETTINGS, AlignmentSettings
 from galloon.learners.alignment.spelling import spelled
 from galloon.learners.alignment.vocabulary import slot_tokens
 from galloon.learners.errors import BudgetExceeded
@@ -21,6 +20,7 @@ from galloon.learners.kernels.target import place_target, place_words
 from galloon.learners.offers import NULL, Offers
 from galloon.learners.text.normalizers import Normalizer
 from galloon.learners.text.normalizers import normalizer as named
+from galloon.learners.unit import WORD, Unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class AlignedTarget:
 def align_target(
     network: Offers,
     target: str | Sequence[str],
-    unit: Unit = "word",
+    unit: Unit = WORD,
     normalizer: str | Normalizer = "basic",
     settings: AlignmentSettings = DEFAULT_SETTINGS,
 ) -> AlignedTarget:
@@ -52,7 +52,7 @@ def align_target(
     if isinstance(target, str):
         rule = normalizer if isinstance(normalizer, Normalizer) else named(normalizer)
         words = rule.tokens(target.split())
-        true_tokens = words if unit == "word" else list(BLANK.join(words))
+        true_tokens = unit.split(words)
     else:
         true_tokens = list(target)
     if len(true_tokens) > settings.slot_limit:
@@ -60,7 +60,7 @@ def align_target(
     ids = dict(zip(network.vocabulary, range(len(network.vocabulary)), strict=True))
     numbers = np.array([ids.setdefault(token, len(ids)) for token in true_tokens], dtype=np.int32)
     vocabulary = network.vocabulary if len(ids) == len(network.vocabulary) else tuple(ids)
-    if unit == "word":
+    if unit.whole_words:
         letters = spelled(vocabulary)
         tokens, unplaced, errors = place_words(
             slot_tokens(network),

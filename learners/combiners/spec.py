@@ -6,11 +6,12 @@ experts. The same spec always builds the same combiner.
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from galloon.learners.errors import InvalidInput
 from galloon.learners.paths.protocol import Setting
+from galloon.learners.unit import WORD, Unit, unit_named
 
 ALGORITHMS: Mapping[str, Setting] = {
     "tied": Setting.FULL,
@@ -21,7 +22,6 @@ ALGORITHMS: Mapping[str, Setting] = {
     "com_band": Setting.BANDIT,
     "exp3_paths": Setting.BANDIT,
 }
-UNITS = ("word", "char")
 DECISIONS = ("sample", "best")
 DERIVED = ("vote", "frequency_vote", "confidence_vote", "most_confident")  # see `alignment.vote`
 
@@ -34,7 +34,7 @@ class CombinerSpec:
     algorithm: str = "tied"
     gain: Mapping[str, Any] = field(default_factory=lambda: {"kind": "slot_match"})
     setting: str = ""  # "" is the algorithm's own; the tied learner has all three
-    unit: str = "word"
+    unit: Unit = WORD  # or its name
     normalizer: str = "none"
     window: int = 8  # slots of a round of the fixed automaton; the tied learner needs none
     automaton: str = ""  # an explicit automaton as AT&T text; "" is the ensemble of experts and window
@@ -50,7 +50,7 @@ class CombinerSpec:
     def __post_init__(self) -> None:
         _one_of("algorithm", self.algorithm, tuple(ALGORITHMS))
         _one_of("setting", self.setting, ("", *(s.value for s in Setting)))
-        _one_of("unit", self.unit, UNITS)
+        object.__setattr__(self, "unit", unit_named(str(self.unit)))
         _one_of("decide", self.decide, DECISIONS)
         if not self.experts and not self.automaton:
             raise InvalidInput("name at least one expert, or give an automaton", field="experts")
@@ -75,7 +75,8 @@ class CombinerSpec:
 
     def to_json(self) -> str:
         """Canonical JSON, fields in alphabetical order."""
-        return json.dumps(asdict(self), sort_keys=True, separators=(",", ":"), allow_nan=False)
+        values = {each.name: getattr(self, each.name) for each in fields(self)} | {"unit": self.unit.name}
+        return json.dumps(values, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> "CombinerSpec":
@@ -105,7 +106,7 @@ def _typed(name: str, value: Any, cls: type[CombinerSpec]) -> Any:
             if isinstance(value, list) and all(isinstance(v, str) for v in value):
                 return tuple(value)
             raise InvalidInput("must be a list of strings", field=name)
-        case str():
+        case str() | Unit():
             if isinstance(value, str):
                 return value
             raise InvalidInput("must be a string", field=name)

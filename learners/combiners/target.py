@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from galloon.learners.alignment import AlignedTarget, Unit, align_target
+from galloon.learners.alignment import AlignedTarget, align_target
 from galloon.learners.combiners.contract import TrueText, TrueTokens
 from galloon.learners.errors import InvalidInput
 from galloon.learners.offers import Offers
+from galloon.learners.unit import Unit
 
 
 def slot_truth(

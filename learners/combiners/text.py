@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from galloon.learners import state
-from galloon.learners.alignment import AlignedTarget, Unit, in_order, offers_of_all, slot_text
+from galloon.learners.alignment import AlignedTarget, in_order, offers_of_all
 from galloon.learners.combiners.contract import (
     Choice,
     Feedback,
@@ -81,7 +81,7 @@ class TextCombiner:
         self.spec = spec
         self.experts = spec.experts
         self._derived = spec.derived or DERIVED
-        self._unit: Unit = "char" if spec.unit == "char" else "word"
+        self._unit = spec.unit
         self._setting = Setting(spec.setting) if spec.setting else Setting.FULL
         self.all_experts = (*spec.experts, *self._derived, SCORER)
         for name in (*self._derived, SCORER):
@@ -108,7 +108,7 @@ class TextCombiner:
         answered = self._answered(played)
         shown = [vocabulary[token] for token in answered.tokens.tolist()]
         return Choice(
-            text=slot_text(shown, self._unit),
+            text=self._unit.join(shown),
             offers=played.offers(self.all_experts),
             shown=shown,
             credited=[self.experts[giver] for giver in answered.givers.tolist()],

@@ -7,16 +7,10 @@ listened to add what they say of the slots where experts differ.
 
 import numpy as np
 
-from galloon.learners.alignment import (
-    Unit,
-    align,
-    align_outputs,
-    align_target,
-    heard_alternatives,
-    in_order,
-)
+from galloon.learners.alignment import align, align_outputs, align_target, heard_alternatives, in_order
 from galloon.learners.observation import ExpertOutput, Utterance
 from galloon.learners.offers import Offers
+from galloon.learners.unit import Unit
 
 
 def text_network(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from galloon.learners import framing, state
-from galloon.learners.alignment import AlignedTarget, Unit, align, derive, in_order, slot_text
+from galloon.learners.alignment import AlignedTarget, align, derive, in_order
 from galloon.learners.automata.ensemble_context import EnsembleContext
 from galloon.learners.automata.expert import Ensemble
 from galloon.learners.combiners.contract import (
@@ -59,7 +59,7 @@ class WindowCombiner:
         self.spec = spec
         self.experts = spec.experts
         self._all_experts = (*spec.experts, *spec.derived)
-        self._unit: Unit = "char" if spec.unit == "char" else "word"
+        self._unit = spec.unit
         ensemble = Ensemble(len(self._all_experts), spec.window)
         self.game = Game(spec, ensemble, transition_budget, node_budget)
         self._offers: FloatArray | None = None  # of `_offer_probabilities`, until something is learned
@@ -79,7 +79,7 @@ class WindowCombiner:
         shown = [vocabulary[token] for token in chosen.tolist()]
         played = _Round(network, choices.memories)
         return Choice(
-            text=slot_text(shown, self._unit),
+            text=self._unit.join(shown),
             offers=network,
             shown=shown,
             credited=[names[expert] for expert in experts.tolist()],

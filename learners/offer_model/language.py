@@ -6,11 +6,11 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from galloon.learners.alignment import Unit
 from galloon.learners.alignment.spelling import Spelling
 from galloon.learners.bounded_table import BoundedTable
 from galloon.learners.kernels.offer_model import read_text, rows_of_text
 from galloon.learners.offer_model.characters import CLASSES
+from galloon.learners.unit import Unit
 
 # How far a token is looked at in its row, and what a token or letter that was never seen is worth. Words are
 # sparse: three in a row and one ahead are all that a few thousand lines can teach. Letters are not.
@@ -26,7 +26,7 @@ class LanguageModel:
         self.table = BoundedTable(row_limit, {"counts": (2, np.uint32)})
         self._reading: tuple[int, int, float, int, float] = (
             (WORD_ORDER, WORDS_AHEAD, UNKNOWN_WORD, LETTER_ORDER, UNKNOWN_CHARACTER)
-            if unit == "word"
+            if unit.whole_words
             else (CHARACTER_ORDER, CHARACTERS_AHEAD, UNKNOWN_CHARACTER, 0, UNKNOWN_CHARACTER)
         )
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from galloon.learners.alignment import AlignedTarget, Unit
+from galloon.learners.alignment import AlignedTarget
 from galloon.learners.alignment.spelling import spelled
 from galloon.learners.alignment.vocabulary import slot_tokens
 from galloon.learners.bounded_table import BoundedTable
@@ -28,6 +28,7 @@ from galloon.learners.offer_model.letters import Letters, letters_of
 from galloon.learners.offer_model.reliability import Standing
 from galloon.learners.offers import Offers
 from galloon.learners.state import check_arrays
+from galloon.learners.unit import Unit
 
 FEATURES_OF_AN_OFFER = 32  # new ones, roughly: room is made for them beforehand
 _NO_LABELS = np.zeros(0, dtype=np.uint64)

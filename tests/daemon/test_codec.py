@@ -20,9 +20,10 @@ from galloon.learners.combiners.contract import (
     TrueText,
     TrueTokens,
 )
-from galloon.learners.combiners.spec import ALGORITHMS, DECISIONS, DERIVED, UNITS, CombinerSpec
+from galloon.learners.combiners.spec import ALGORITHMS, DECISIONS, DERIVED, CombinerSpec
 from galloon.learners.observation import ExpertOutput, Hypothesis, Lattice, Utterance, Word
 from galloon.learners.offers import Offers
+from galloon.learners.unit import UNITS
 from galloon.v1 import combine_pb2 as wire
 from galloon.v1 import utterance_pb2
 
@@ -179,7 +180,7 @@ specs = st.builds(
     algorithm=st.sampled_from(sorted(ALGORITHMS)),
     gain=gains,
     setting=st.sampled_from(["", "full", "semi", "bandit"]),
-    unit=st.sampled_from(UNITS),
+    unit=st.sampled_from(sorted(UNITS)),
     normalizer=words,
     window=st.integers(1, 4096),
     automaton=texts,

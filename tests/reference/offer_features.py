@@ -8,6 +8,7 @@ import math
 from rapidfuzz.distance import Levenshtein
 
 from galloon.learners.kernels import offer_features as kinds
+from galloon.learners.unit import WORD
 from tests.reference.language import END, START, Counts
 
 MARKS = ".,;:'\"!?-"
@@ -30,15 +31,15 @@ class Reader:
 
     def __init__(self, unit):
         self.unit = unit
-        self.words = Counts(3, 1 / 4096) if unit == "word" else Counts(6, 1 / 64)
-        self.ahead = 1 if unit == "word" else 3
+        self.words = Counts(3, 1 / 4096) if unit is WORD else Counts(6, 1 / 64)
+        self.ahead = 1 if unit is WORD else 3
         self.cores, self.letters = Counts(1, 1.0), Counts(5, 1 / 64)
 
     def read(self, tokens):
         symbols = [START, *tokens, END]
         for place in range(1, len(symbols)):
             token = symbols[place]
-            if self.unit == "word" and place < len(symbols) - 1:
+            if self.unit is WORD and place < len(symbols) - 1:
                 if self.words.events[(), token] == 0:
                     self.letters.add_spelling(token)
                 self.cores.add([core(token)], 0)
@@ -96,7 +97,7 @@ def features(slots, slot, buckets, trust, labels, reader, heard):
         f.append((kinds.SEQUENCE_LEVEL, int(behind * 1.5) if behind > 0 else -1, null, 1.0))
         if token:
             f += looks(token, support, labels, reader)
-            if reader.unit == "word":
+            if reader.unit is WORD:
                 f += compared(row, token, spelled)
             if o > 0 and offers[0]:
                 f += edits(offers[0], token, reader.unit)
@@ -155,7 +156,7 @@ def compared(row, token, spelled):
 
 
 def edits(top, token, unit):
-    distance = Levenshtein.distance(top, token) if unit == "word" else 1
+    distance = Levenshtein.distance(top, token) if unit is WORD else 1
     f = [(kinds.DISTANCE, min(distance, 4), 0, 1.0)]
     if distance == 1:
         at = 0

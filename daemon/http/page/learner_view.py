@@ -18,7 +18,7 @@ def brief(host: LearnerHost) -> dict[str, Any]:
         "name": host.name,
         "algorithm": spec.algorithm,
         "setting": host.setting.value,
-        "unit": spec.unit,
+        "unit": spec.unit.name,
         "experts": list(spec.experts),
         "derived": derived_experts(host),
         "automaton": bool(spec.automaton),

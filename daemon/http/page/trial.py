@@ -22,6 +22,7 @@ from galloon.daemon.limits import Limits, check
 from galloon.daemon.rpc.auth import Principal
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.observation import ExpertOutput, Utterance, Word
+from galloon.learners.unit import WORD, unit_named
 from galloon.v1 import combine_pb2 as wire
 
 FEWEST = 2  # texts: there is nothing to combine in one
@@ -51,7 +52,7 @@ class Trial:
         return {
             "learner": host.name,
             "created": created,
-            "unit": host.spec.unit,
+            "unit": host.spec.unit.name,
             "experts": list(host.spec.experts),
             "derived": derived_experts(host),
             "id": choice.id,
@@ -87,7 +88,7 @@ class Trial:
         check(self._limits, "experts", len(texts), "outputs")
         spec = CombinerSpec(
             experts=tuple(texts),
-            unit=_text(body, "unit") if "unit" in body else "word",
+            unit=unit_named(_text(body, "unit")) if "unit" in body else WORD,
             decide="best",
         )
         return await self._registry.create(name, spec, "learner", may_use=caller.may_use)

@@ -12,7 +12,6 @@ from galloon.daemon.http.page.numbers import number
 from galloon.daemon.learner.learner import LearnerHost
 from galloon.daemon.learner.recent import KEPT_WHILE_WATCHED, Shown
 from galloon.daemon.learner.rounds import Pending, Settled
-from galloon.learners.alignment import slot_text
 from galloon.learners.combiners.contract import ChosenToken, Feedback, TrueText, TrueTokens
 from galloon.learners.offers import Alternative
 from galloon.v1 import combine_pb2 as wire
@@ -95,6 +94,6 @@ def _truth(feedback: Feedback | None, host: LearnerHost) -> str | None:
         case TrueText(text):
             return text
         case TrueTokens(tokens):
-            return slot_text(list(tokens), "char" if host.spec.unit == "char" else "word")
+            return host.spec.unit.join(tokens)
         case _:
             return None

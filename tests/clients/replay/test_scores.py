@@ -14,6 +14,7 @@ from galloon.clients.samples import asr_sample, ocr_sample
 from galloon.learners.evaluation.error_rate import ErrorCounts, total, word_errors
 from galloon.learners.observation import ExpertOutput, Utterance, Word
 from galloon.learners.text.normalizers import normalizer
+from galloon.learners.unit import WORD
 from tests.clients.replays import told
 
 # WER and CER of every engine, as measured when the samples were made.
@@ -69,7 +70,7 @@ def test_curves_are_the_rates_of_what_they_look_back_on(counts, window):
 def test_no_way_through_the_slots_is_closer_to_the_truth_than_the_oracle(said, target):
     outputs = tuple(ExpertOutput(f"e{j}", tuple(map(Word, words))) for j, words in enumerate(said))
     utterance = Utterance("u", outputs, " ".join(target))
-    (found,) = baselines([utterance], "word", normalizer("basic"), seed=1)
+    (found,) = baselines([utterance], WORD, normalizer("basic"), seed=1)
     best = word_errors(" ".join(target), found.oracle).errors
     for text in (found.vote, found.uniform, *(output.text for output in outputs)):
         assert best <= word_errors(" ".join(target), text).errors
@@ -78,7 +79,7 @@ def test_no_way_through_the_slots_is_closer_to_the_truth_than_the_oracle(said, t
 def test_the_blind_choice_depends_on_its_seed_alone():
     outputs = tuple(ExpertOutput(f"e{j}", (Word(f"w{j}"),) * 9) for j in range(3))
     texts = [
-        baselines([Utterance("u", outputs, "w0")], "word", normalizer("none"), seed)[0].uniform
+        baselines([Utterance("u", outputs, "w0")], WORD, normalizer("none"), seed)[0].uniform
         for seed in (1, 1, 2)
     ]
     assert texts[0] == texts[1] != texts[2]

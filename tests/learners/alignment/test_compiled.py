@@ -19,6 +19,7 @@ from galloon.learners.kernels import (
     word_slots,
 )
 from galloon.learners.observation import ExpertOutput, Lattice, Utterance, Word
+from galloon.learners.unit import CHAR, WORD
 
 MODULES = (
     clock,
@@ -67,7 +68,7 @@ def test_after_the_warm_up_no_call_compiles_anything():
         ExpertOutput("d", tuple(Word(w) for w in "cat see mad whip".split())),
         ExpertOutput("e", tuple(Word(w) for w in "fat knee sad drip of old and more".split())),
     )
-    for unit in ("word", "char"):
+    for unit in (WORD, CHAR):
         for some in (experts, experts[:2], experts[2:]):
             utterance = Utterance("u", some, "that we had a shop")
             network = align(utterance, unit)

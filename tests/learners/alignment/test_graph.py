@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from galloon.learners.alignment.graph import SILENT, graph_of
-from galloon.learners.alignment.sequences import BLANK
 from galloon.learners.alignment.settings import AlignmentSettings
 from galloon.learners.errors import InvalidInput
 from galloon.learners.observation import ExpertOutput, Lattice
 from galloon.learners.text.normalizers import normalizer
+from galloon.learners.unit import CHAR, WORD
 
 UNPRUNED = AlignmentSettings(lattice_beam=1e6)
 BASIC = normalizer("basic")
@@ -53,13 +53,13 @@ def paths(initial, final, arcs):
     return Counter(onward(initial))
 
 
-@pytest.mark.parametrize("unit", ["word", "char"])
+@pytest.mark.parametrize("unit", [WORD, CHAR])
 @given(lattice=lattices())
 @settings(deadline=None, max_examples=150)
 def test_the_graph_has_the_paths_of_the_lattice(unit, lattice):
     def says(word):
         parts = BASIC.split_word(word)
-        return tuple(parts) if unit == "word" or not parts else (*BLANK.join(parts), BLANK)
+        return tuple(parts) if unit is WORD or not parts else (*" ".join(parts), " ")
 
     columns = (lattice.sources.tolist(), lattice.targets.tolist(), lattice.log_scores.tolist())
     expected = paths(0, STATES - 1, zip(*columns, map(says, lattice.words), strict=True))
@@ -83,7 +83,7 @@ def test_the_graph_has_the_paths_of_the_lattice(unit, lattice):
 @settings(deadline=None, max_examples=50)
 def test_every_link_of_a_chain_has_the_times_of_its_word(lattice):
     try:
-        graph = graph_of(ExpertOutput("a", (), lattice=lattice), "char", BASIC, UNPRUNED)
+        graph = graph_of(ExpertOutput("a", (), lattice=lattice), CHAR, BASIC, UNPRUNED)
     except InvalidInput:
         return
     if lattice.times is None:

@@ -18,6 +18,7 @@ from galloon.learners.alignment import (
 )
 from galloon.learners.errors import BudgetExceeded, InvalidInput
 from galloon.learners.observation import ExpertOutput, Hypothesis, Lattice, Utterance, Word
+from galloon.learners.unit import CHAR
 
 
 def words(text):
@@ -118,7 +119,7 @@ def test_times_of_the_lattice_find_the_slot():
 def test_characters_of_a_lattice_have_slots_too():
     graph = lattice(3, (2,), (0, 1, "so", 1.0), (1, 2, "be", 0.75), (1, 2, "he", 0.25))
     utterance = Utterance("u", (ExpertOutput("a", words("so be"), lattice=graph),))
-    network = with_alternatives(align(utterance, "char"), utterance, 2, "char")
+    network = with_alternatives(align(utterance, CHAR), utterance, 2, CHAR)
     assert "".join(network.vocabulary[t] for t in network.tokens[:, 1]) == "so he"
     np.testing.assert_allclose(network.confidences[:, 1], [1, 1, 1, 0.25, 1])
 

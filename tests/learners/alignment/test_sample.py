@@ -22,18 +22,19 @@ from galloon.learners.alignment import (
 from galloon.learners.evaluation.agreement import oracle_errors
 from galloon.learners.evaluation.error_rate import count_errors, total
 from galloon.learners.text.normalizers import normalizer
+from galloon.learners.unit import CHAR, WORD
 
 FIVE = ("tess_eng", "tess_deu", "tess_bin", "rapidocr", "tess_legacy")
 
 
-def networks(utterances, rule, unit="word"):
+def networks(utterances, rule, unit=WORD):
     """Slots, aligned truth and true tokens of each utterance."""
     result = []
     for utterance in utterances:
         network = align(utterance, unit, rule)
         truth = normalizer(rule)(utterance.target)
         aligned = align_target(network, utterance.target, unit, rule)
-        result.append((network, aligned, list(truth) if unit == "char" else truth.split()))
+        result.append((network, aligned, list(truth) if unit is CHAR else truth.split()))
     return result
 
 
@@ -84,7 +85,7 @@ def test_five_speech_engines(asr):
 
 def test_characters(ocr):
     """A third of the lines: character error rates hardly differ between thirds."""
-    aligned = networks(only(ocr[::3], FIVE), "basic", "char")
+    aligned = networks(only(ocr[::3], FIVE), "basic", CHAR)
     assert rate(aligned, majority_vote) <= 1.52
 
 
@@ -93,9 +94,9 @@ def test_a_lattice_holds_much_more_than_its_best_path(asr):
     assert len(with_lattices) >= 20
     best, more = [], []
     for utterance in with_lattices:
-        network = align(utterance, "word", "basic-speech")
+        network = align(utterance, WORD, "basic-speech")
         for counts, offered in ((best, 1), (more, 5)):
-            slots = with_alternatives(network, utterance, offered, "word", "basic-speech")
-            aligned = align_target(slots, utterance.target, "word", "basic-speech")
+            slots = with_alternatives(network, utterance, offered, WORD, "basic-speech")
+            aligned = align_target(slots, utterance.target, WORD, "basic-speech")
             counts.append(oracle_errors(slots, aligned))
     assert total(more).rate <= 0.8 * total(best).rate

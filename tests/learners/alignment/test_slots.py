@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from galloon.learners.alignment import AlignmentSettings, align, slot_text, with_expert
+from galloon.learners.alignment import AlignmentSettings, align, with_expert
 from galloon.learners.errors import BudgetExceeded, InvalidInput
 from galloon.learners.observation import ExpertOutput, Utterance, Word
+from galloon.learners.unit import CHAR, WORD
 from tests.learners.alignment.outputs import columns, utterance, utterances
 
-UNITS = st.sampled_from(["word", "char"])
+UNITS = st.sampled_from([WORD, CHAR])
 PROFILES_ONLY = AlignmentSettings(exact_steps=0)
 
 
@@ -46,7 +47,7 @@ def test_names_do_not_matter(heard, unit):
 def test_each_expert_keeps_all_its_tokens_in_order_and_no_slot_is_empty(heard, unit):
     network = align(heard, unit, "none", AlignmentSettings(glued_words=0))
     for j, output in enumerate(heard.outputs):
-        spelled = slot_text([network.vocabulary[t] for t in network.tokens[:, j]], unit)
+        spelled = unit.join(network.vocabulary[t] for t in network.tokens[:, j])
         assert spelled == output.text
         assert np.isnan(network.confidences[network.tokens[:, j] == 0, j]).all()
     assert (network.tokens != 0).any(axis=1).all()
@@ -69,7 +70,7 @@ def test_likeness_decides_what_shares_a_slot():
 
 def test_words_that_were_glued_face_one_of_their_parts_if_left_whole():
     heard = utterance("that we had", "that we had", "that wehad")
-    network = align(heard, "word", "basic", AlignmentSettings(glued_words=0))
+    network = align(heard, WORD, "basic", AlignmentSettings(glued_words=0))
     assert columns(network) == [("that",) * 3, ("we", "we", ""), ("had", "had", "wehad")]
 
 
@@ -114,7 +115,7 @@ def test_confidences_follow_the_tokens():
 
 def test_a_number_of_several_words_is_as_sure_as_the_least_of_them():
     words = (Word("sixty", 0.75), Word("four", 0.25), Word("acres", 1.0))
-    network = align(Utterance("u", (ExpertOutput("a", words),)), "word", "english")
+    network = align(Utterance("u", (ExpertOutput("a", words),)), WORD, "english")
     assert network.vocabulary == ("", "64", "acres")
     np.testing.assert_array_equal(network.confidences[:, 0], [0.25, 1.0])
 
@@ -125,7 +126,7 @@ def test_nothing_said_makes_no_slots():
     assert columns(align(utterance("", "a b"))) == [("", "a"), ("", "b")]
 
 
-@pytest.mark.parametrize("unit", ["word", "char"])
+@pytest.mark.parametrize("unit", [WORD, CHAR])
 def test_long_lines_agree_whatever_the_band(unit):
     """The band is widened until nothing outside can be better."""
     generator = np.random.default_rng(5)
@@ -141,17 +142,15 @@ def test_long_lines_agree_whatever_the_band(unit):
 
 def test_limits_are_named():
     with pytest.raises(BudgetExceeded, match="slots: 9 needed, 8 allowed"):
-        align(utterance("a b c d e f g h i"), "word", "basic", AlignmentSettings(slot_limit=8))
+        align(utterance("a b c d e f g h i"), WORD, "basic", AlignmentSettings(slot_limit=8))
     with pytest.raises(BudgetExceeded, match="experts: 3 needed, 2 allowed"):
-        align(utterance("a", "b", "c"), "word", "basic", AlignmentSettings(expert_limit=2))
+        align(utterance("a", "b", "c"), WORD, "basic", AlignmentSettings(expert_limit=2))
     with pytest.raises(BudgetExceeded, match="different tokens: 4 needed, 3 allowed"):
-        align(utterance("a b c"), "word", "basic", AlignmentSettings(vocabulary_limit=3))
+        align(utterance("a b c"), WORD, "basic", AlignmentSettings(vocabulary_limit=3))
     with pytest.raises(BudgetExceeded, match="alignment effort: 1176 needed, 1000 allowed"):
-        align(utterance("a b", "c d e f"), "word", "basic", AlignmentSettings(effort=1000, exact_steps=0))
+        align(utterance("a b", "c d e f"), WORD, "basic", AlignmentSettings(effort=1000, exact_steps=0))
     with pytest.raises(InvalidInput, match="same expert name"):
         align(Utterance("u", (ExpertOutput("a", ()), ExpertOutput("a", ()))))
-    with pytest.raises(InvalidInput, match="unit"):
-        align(utterance("a"), "letter")
     with pytest.raises(InvalidInput, match="share a slot"):
         AlignmentSettings(gap_cost=100)
 

@@ -4,6 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 
 from galloon.learners.alignment import AlignmentSettings, align
+from galloon.learners.unit import WORD
 from tests.learners.alignment.outputs import columns, utterance, utterances
 from tests.reference.alignment import edit_distance, glued_windows, most_frequent_other
 
@@ -34,7 +35,7 @@ def test_one_expert_with_a_blank_is_enough():
 
 def test_words_that_are_merely_alike_stay_whole():
     heard = utterance("france is as", "france is as", "francis as")
-    assert columns(align(heard)) == columns(align(heard, "word", "basic", WHOLE))
+    assert columns(align(heard)) == columns(align(heard, WORD, "basic", WHOLE))
 
 
 def test_parts_are_as_sure_as_the_whole_was():
@@ -45,7 +46,7 @@ def test_parts_are_as_sure_as_the_whole_was():
 @given(heard=utterances())
 @settings(deadline=None, max_examples=150)
 def test_letters_and_slots_stay_and_every_cut_is_one_that_the_slow_twin_allows(heard):
-    before, after = align(heard, "word", "basic", WHOLE), align(heard)
+    before, after = align(heard, WORD, "basic", WHOLE), align(heard)
     whole = [[before.vocabulary[t] for t in row] for row in before.tokens]
     cut = [[after.vocabulary[t] for t in row] for row in after.tokens]
     assert len(whole) == len(cut)

@@ -4,11 +4,12 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from galloon.learners.alignment import AlignmentSettings, align, align_target, slot_text
+from galloon.learners.alignment import AlignmentSettings, align, align_target
 from galloon.learners.alignment.costs import costs_across
 from galloon.learners.evaluation.agreement import expert_errors, oracle_errors
 from galloon.learners.evaluation.error_rate import count_errors
 from galloon.learners.kernels.target import place_target
+from galloon.learners.unit import CHAR, WORD
 from tests.learners.alignment.outputs import VOCABULARY, utterance, utterances
 from tests.reference.alignment import least_errors
 
@@ -28,12 +29,12 @@ def test_no_way_through_the_slots_is_closer_to_the_truth(heard, other):
         assert oracle_errors(network, aligned).reference_length == len(truth)
 
 
-@given(heard=utterances(), unit=st.sampled_from(["word", "char"]))
+@given(heard=utterances(), unit=st.sampled_from([WORD, CHAR]))
 @settings(deadline=None, max_examples=100)
 def test_the_truth_is_spelled_by_its_slots_but_for_the_unreachable(heard, unit):
     network = align(heard, unit)
     aligned = align_target(network, heard.target, unit)
-    spelled = slot_text(list(aligned.texts), unit)
+    spelled = unit.join(aligned.texts)
     assert len(aligned.tokens) == network.slot_count
     assert aligned.vocabulary[: len(network.vocabulary)] == network.vocabulary
     lost = aligned.length - (aligned.tokens != 0).sum()
@@ -46,7 +47,7 @@ def test_the_truth_is_spelled_by_its_slots_but_for_the_unreachable(heard, unit):
 @settings(deadline=None, max_examples=100)
 def test_slot_errors_are_never_fewer_than_edits(heard):
     """What a slot-match learner counts bounds the word errors of each expert from above."""
-    network = align(heard, "word", "basic", AlignmentSettings(glued_words=0))
+    network = align(heard, WORD, "basic", AlignmentSettings(glued_words=0))
     counted = expert_errors(network, align_target(network, heard.target))
     for j, output in enumerate(heard.outputs):
         assert counted[j] >= count_errors(heard.target.split(), output.text.split()).errors
@@ -61,7 +62,7 @@ def test_words_that_need_no_comparison_get_the_place_that_comparing_would_give_t
     for truth in (heard.target.split(), other):
         aligned = align_target(network, truth)
         numbers = np.array([aligned.vocabulary.index(token) for token in truth], dtype=np.int32)
-        costs = costs_across(network.vocabulary, tuple(truth), "word", AlignmentSettings())
+        costs = costs_across(network.vocabulary, tuple(truth), WORD, AlignmentSettings())
         places, errors = place_target(network.tokens, numbers, costs, AlignmentSettings().gap_cost)
         expected = np.zeros(network.slot_count, dtype=np.int32)
         expected[places[places >= 0]] = numbers[places >= 0]

@@ -15,6 +15,7 @@ from galloon.learners.combiners.weight_table import ShowsWeights
 from galloon.learners.errors import BoundExceeded, DamagedState, InvalidInput
 from galloon.learners.observation import ExpertOutput, Hypothesis, Utterance, Word
 from galloon.learners.offers import Offers
+from galloon.learners.unit import WORD
 
 ENGINES = ("one", "two", "three")
 SENTENCE = "the old sailor told us of the white whale".split()
@@ -92,7 +93,7 @@ def test_told_in_parts_it_learns_what_the_truth_would_have_told(setting):
         assert other.choose(utterance, number).memory == decision.memory
         lesson = one.learn(decision.memory, TrueText(utterance.target))
         shown = [token.text for token in decision.tokens]
-        aligned = slot_truth(one._network(utterance)[0], TrueText(utterance.target), "word", "basic").texts
+        aligned = slot_truth(one._network(utterance)[0], TrueText(utterance.target), WORD, "basic").texts
         gains = tuple(float(a == b) for a, b in zip(shown, aligned, strict=True))
         assert sum(gains) == lesson.gain
         other.learn(decision.memory, ShownGains(gains) if setting == "semi" else Score(sum(gains)))

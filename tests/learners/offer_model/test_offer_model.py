@@ -21,6 +21,7 @@ from galloon.learners.offer_model.characters import CLASSES
 from galloon.learners.offer_model.letters import letters_of
 from galloon.learners.offer_model.model import ScorerSettings, label_hashes
 from galloon.learners.offers import Offers, TokenPosteriors
+from galloon.learners.unit import CHAR, WORD
 from tests.reference import offer_features as twin
 from tests.reference.scorer import Model
 
@@ -88,11 +89,11 @@ def kernel_features(scorer, network, labels, slot):
     return [network.vocabulary[token] for token in offers[:count]], found, page
 
 
-@pytest.mark.parametrize("unit", ["word", "char"])
+@pytest.mark.parametrize("unit", [WORD, CHAR])
 @settings(deadline=None, max_examples=40)
 @given(data=st.data())
 def test_features_are_those_of_plain_strings(unit, data):
-    rows_of = ROWS if unit == "word" else CHARACTER_ROWS
+    rows_of = ROWS if unit is WORD else CHARACTER_ROWS
     scorer, reader = Scorer(EXPERTS, unit), twin.Reader(unit)
     for rows in data.draw(st.lists(rows_of, max_size=3)):
         network = network_of(rows)
@@ -101,7 +102,7 @@ def test_features_are_those_of_plain_strings(unit, data):
         reader.read([text for text in texts if text])
     rows = data.draw(rows_of)
     labels = data.draw(st.sampled_from([{}, {"domain": "fax"}]))
-    heard = data.draw(heard_of(len(rows), WORDS if unit == "word" else LETTERS))
+    heard = data.draw(heard_of(len(rows), WORDS if unit is WORD else LETTERS))
     network = network_of(rows, heard=heard)
     for slot in range(len(rows)):
         if len(set(rows[slot])) == 1:
@@ -130,7 +131,7 @@ def test_features_are_those_of_plain_strings(unit, data):
 @given(rounds=st.lists(st.tuples(ROWS, st.integers(0, 2), st.sampled_from(["truth", "shown"])), max_size=6))
 def test_steps_are_those_of_plain_dictionaries(rounds):
     """Scores, gradient steps and the mixture of rates, for the truth as for part of it."""
-    scorer = Scorer(EXPERTS, "word")
+    scorer = Scorer(EXPERTS, WORD)
     model = Model(ScorerSettings().rates)
     for rows, teacher, kind in rounds:
         network = network_of(rows)
@@ -158,7 +159,7 @@ def test_steps_are_those_of_plain_dictionaries(rounds):
 
 
 def test_a_token_nobody_offers_teaches_nothing_but_its_spelling():
-    scorer = Scorer(EXPERTS, "word")
+    scorer = Scorer(EXPERTS, WORD)
     network = network_of([("cat", "the", "no")])
     before = scorer.score(network, {}).probabilities.copy()
     scorer.learn_truth(network, {}, target_of(network, ["unheard"]))
@@ -168,14 +169,14 @@ def test_a_token_nobody_offers_teaches_nothing_but_its_spelling():
 
 
 def test_it_begins_as_a_vote():
-    scored = Scorer(EXPERTS, "word").score(network_of([("cat", "the", "the"), ("", "no", "")]), {})
+    scored = Scorer(EXPERTS, WORD).score(network_of([("cat", "the", "the"), ("", "no", "")]), {})
     assert [int(token) for token in scored.best] == [3, 0]
 
 
 @pytest.mark.parametrize("kind", ["truth", "shown"])
 def test_it_learns_whom_to_trust(kind):
     """Expert c is always right, against two that agree; after a while it is believed."""
-    scorer = Scorer(EXPERTS, "word")
+    scorer = Scorer(EXPERTS, WORD)
     rng = np.random.default_rng(1)
     right = 0
     for round_number in range(200):
@@ -194,7 +195,7 @@ def test_it_learns_whom_to_trust(kind):
 
 def test_confidences_are_compared_with_the_same_experts_alone():
     """Expert a is right when its confidence is high for it, whatever the scale."""
-    scorer = Scorer(EXPERTS, "word")
+    scorer = Scorer(EXPERTS, WORD)
     rng = np.random.default_rng(2)
     right = 0
     for round_number in range(600):
@@ -216,7 +217,7 @@ NOISE = ["".join(np.random.default_rng(n).choice(list("qxzwk"), 4)) for n in ran
 def test_who_adds_nothing_is_left_out_and_comes_back(kind):
     """The third expert repeats the first, or says nothing, or is never right; later it is always right."""
     rng = np.random.default_rng(8)
-    scorer = Scorer(EXPERTS, "word")
+    scorer = Scorer(EXPERTS, WORD)
 
     def teach(third_is_right):
         one, two, true = rng.choice(WORDS[1:], 3, replace=False)
@@ -236,7 +237,7 @@ def test_who_adds_nothing_is_left_out_and_comes_back(kind):
 
 
 def test_labels_tell_apart():
-    scorer = Scorer(EXPERTS, "word")
+    scorer = Scorer(EXPERTS, WORD)
     network = network_of([("cat", "the", "")])
     for _ in range(50):
         scorer.learn_truth(network, {"domain": "fax"}, target_of(network, ["cat"]))
@@ -246,7 +247,7 @@ def test_labels_tell_apart():
 
 
 def test_state_goes_out_and_in_to_the_bit():
-    one, other = Scorer(EXPERTS, "word"), Scorer(EXPERTS, "word")
+    one, other = Scorer(EXPERTS, WORD), Scorer(EXPERTS, WORD)
     rng = np.random.default_rng(3)
     for _ in range(60):
         network = network_of([tuple(rng.choice(WORDS, 3)) for _ in range(4)], rng.random((4, 3)))
@@ -267,7 +268,7 @@ def test_state_goes_out_and_in_to_the_bit():
 
 
 def test_tables_stay_within_their_limits_and_go_on_working():
-    scorer = Scorer(EXPERTS, "word", ScorerSettings(feature_limit=256, language_limit=256))
+    scorer = Scorer(EXPERTS, WORD, ScorerSettings(feature_limit=256, language_limit=256))
     rng = np.random.default_rng(4)
     for _ in range(300):
         words = ["".join(rng.choice(list("abcdefgh"), 5)) for _ in range(3)]
@@ -278,7 +279,7 @@ def test_tables_stay_within_their_limits_and_go_on_working():
 
 
 def test_explanation_adds_up_and_speaks():
-    scorer = Scorer(EXPERTS, "word")
+    scorer = Scorer(EXPERTS, WORD)
     network = network_of([("cat", "c4t", ""), ("no", "no", "no")])
     for _ in range(5):
         scorer.learn_truth(network, {"domain": "fax"}, target_of(network, ["cat", "no"]))
