@@ -29,6 +29,7 @@ from galloon.daemon.config import Config
 from galloon.daemon.errors import PortUnavailable, StoreError
 from galloon.daemon.http.connections import Connections
 from galloon.daemon.http.metrics import Metrics
+from galloon.daemon.http.page.access import Access, is_loopback_name
 from galloon.daemon.http.page.routes import Page
 from galloon.daemon.http.scrape import scrape
 from galloon.daemon.http.server import HttpPort, application, open_http_port
@@ -180,16 +181,15 @@ class App:
             scrape, self.registry, self._journal, self._ledger, self.metrics, self._clock, shown
         )
         connections = Connections(self.config.http.connections)
-        app = application(
-            scraped, lambda: self.ready, self._gate, self.config.http.require_token, connections
-        )
+        access = Access(self._gate, on_loopback=is_loopback_name(self.config.http.listen))
+        app = application(scraped, lambda: self.ready, access, self.config.http.require_token, connections)
         self.page = Page(
             self.config,
             self.registry,
             self.streams,
             self._journal,
             self.metrics,
-            self._gate,
+            access,
             self._clock,
             lambda: self.ready,
         )

@@ -17,6 +17,7 @@ from galloon.daemon.store.journal import Journal
 from galloon.learners.combiners.contract import Statistics
 
 log = structlog.get_logger()
+MaySee = Callable[[str], bool]  # the learners that a caller may know by name
 PATIENCE_S = 2.0  # Prometheus gives a scrape ten seconds
 
 
@@ -27,11 +28,13 @@ async def scrape(
     metrics: Metrics,
     clock: Callable[[], float],
     shown: int,
+    may_see: MaySee,
 ) -> bytes:
-    """All metrics, in the text format of Prometheus."""
+    """All metrics, in the text format of Prometheus: sums over all learners, names of those the caller may see."""
     metrics.streams.set(ledger.streams)
     metrics.learners.set(len(registry))
-    hosts = registry.hosts()
+    hosts = sorted(registry.hosts(), key=lambda host: not may_see(host.name))
+    shown = min(shown, sum(may_see(host.name) for host in hosts))
     asked = await asyncio.gather(*(_statistics(host) for host in hosts[:shown]))
     statistics = [*asked, *[None] * (len(hosts) - len(asked))]
     figures = [_figures(host, known, clock) for host, known in zip(hosts, statistics, strict=True)]

@@ -1,37 +1,46 @@
 """The HTTP port: /metrics, /healthz (the process lives), /readyz (it accepts work), and room for the page.
 
-`application` makes the routes; the page adds its own to them. With `require_token` everything but the two checks
-asks for a bearer token, as the gRPC services do; the page's routes do so themselves, and more often.
+`application` makes the routes; the page adds its own to them. Metrics name the learners that the caller may use:
+all where there are no tokens; none for a caller without a token where there are, whom `require_token` refuses.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable
 
 from aiohttp import web
-from aiohttp.typedefs import Handler, Middleware
 
 from galloon.daemon.config import split_address
-from galloon.daemon.errors import PortUnavailable, Unauthenticated
+from galloon.daemon.errors import Denied, PortUnavailable, Unauthenticated
 from galloon.daemon.http.connections import Connections
-from galloon.daemon.rpc.auth import Gate
+from galloon.daemon.http.page.access import Access
+from galloon.daemon.http.scrape import MaySee
 
-OPEN_PATHS = ("/healthz", "/readyz")
 SHUTDOWN_S = 0.5  # for answers that are under way when the daemon stops
-PAGE_PATHS = ("/api/", "/static/", "/events")  # and "/": see page.access
 
 
 def application(
-    metrics: Callable[[], Awaitable[bytes]],
+    metrics: Callable[[MaySee], Awaitable[bytes]],
     is_ready: Callable[[], bool],
-    gate: Gate,
+    access: Access,
     require_token: bool,
     connections: Connections,
 ) -> web.Application:
     """All routes of the daemon."""
 
-    async def show_metrics(_: web.Request) -> web.Response:
+    async def show_metrics(request: web.Request) -> web.Response:
+        may_see: MaySee
+        try:
+            may_see = access.principal(request).may_use
+        except Unauthenticated as refused:
+            if require_token:
+                raise web.HTTPUnauthorized(
+                    text=f"{refused.message}\n", headers={"WWW-Authenticate": "Bearer"}
+                ) from refused
+            may_see = _nobody
+        except Denied as refused:
+            raise web.HTTPForbidden(text=f"{refused.message}\n") from refused
         return web.Response(
-            body=await metrics(), headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"}
+            body=await metrics(may_see), headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"}
         )
 
     async def healthz(_: web.Request) -> web.Response:
@@ -41,14 +50,16 @@ def application(
         ready = is_ready()
         return web.Response(text="ready\n" if ready else "not ready\n", status=200 if ready else 503)
 
-    middlewares: list[Middleware] = [connections.middleware()]
-    if require_token:
-        middlewares.append(_authenticating(gate))
-    app = web.Application(middlewares=middlewares)
+    app = web.Application(middlewares=[connections.middleware()])
     app.add_routes(
         [web.get("/metrics", show_metrics), web.get("/healthz", healthz), web.get("/readyz", readyz)]
     )
     return app
+
+
+def _nobody(_: str) -> bool:
+    """The learners that a caller without a token may see by name, where there are tokens."""
+    return False
 
 
 class HttpPort:
@@ -79,18 +90,3 @@ async def open_http_port(app: web.Application, listen: str, connections: Connect
             "stop the other process, or choose another port with --http"
         ) from error
     return HttpPort(runner, server)
-
-
-def _authenticating(gate: Gate) -> Middleware:
-    @web.middleware
-    async def authenticate(request: web.Request, handler: Handler) -> web.StreamResponse:
-        if request.path not in (*OPEN_PATHS, "/") and not request.path.startswith(PAGE_PATHS):
-            try:
-                gate.by_headers(request.headers.getall("Authorization", []))
-            except Unauthenticated as refused:
-                raise web.HTTPUnauthorized(
-                    text=f"{refused.message}\n", headers={"WWW-Authenticate": "Bearer"}
-                ) from refused
-        return await handler(request)
-
-    return authenticate

@@ -102,7 +102,9 @@ class Registry:
             if name in self._hosts:
                 raise OtherSpec(f"name: a learner called {name!r} exists; delete it first", "name")
             with self._place(name, may_use):
-                spec = await self._in_thread(lambda: _distrusting(lambda: self._limited(spec_of(data))))
+                spec = await self._in_thread(
+                    lambda: _distrusting(lambda: self.limited(spec_of(data), "chunk"))
+                )
                 host = await self._make(name, spec, data)
                 key = await self._journal.transact(Create(name, spec.to_json(), data))
                 self.adopt(host, key)
@@ -146,9 +148,9 @@ class Registry:
 
         return await self._in_thread(work)
 
-    def _limited(self, spec: CombinerSpec) -> CombinerSpec:
-        """A spec from captured bytes, held to what a spec on the wire is held to."""
-        return spec_from_wire(spec_to_wire(spec), self._limits, "chunk")
+    def limited(self, spec: CombinerSpec, field: str) -> CombinerSpec:
+        """A spec that did not come over the wire, held to what a spec on the wire is held to."""
+        return spec_from_wire(spec_to_wire(spec), self._limits, field)
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._pool, work)

@@ -114,8 +114,11 @@ class TokenInterceptor(grpc.aio.ServerInterceptor):
 
 
 def hash_token(token: str) -> bytes:
-    """Tokens are long and random, so one round of a plain hash is enough: there is nothing to guess."""
-    return sha256(token.encode()).digest()
+    """Tokens are long and random, so one round of a plain hash is enough: there is nothing to guess.
+
+    HTTP headers may hold any bytes; those that are not UTF-8 come as surrogates.
+    """
+    return sha256(token.encode(errors="surrogateescape")).digest()
 
 
 def new_token(name: str, prefix: str) -> tuple[str, str]:

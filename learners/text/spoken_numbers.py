@@ -6,8 +6,9 @@ million ...) add up; small numbers in a row are read out digit by digit, as year
 The lone "one" stays a word: it is more often a pronoun.
 """
 
+import re
 from collections.abc import Sequence
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 
 Span = tuple[str, int, int]
 
@@ -31,6 +32,7 @@ ORDINALS = (
 )
 ZEROS = frozenset({"zero", "oh", "o"})
 CURRENCIES = {"dollar": "$", "dollars": "$", "pound": "£", "pounds": "£", "euro": "€", "euros": "€"}
+PLAIN_NUMBER = re.compile(r"[0-9]{1,15}(\.[0-9]{1,15})?")
 PERCENT = frozenset({"percent", "percents"})
 
 
@@ -185,10 +187,8 @@ def _suffix(word: str) -> str:
 
 
 def _decimal(text: str) -> Decimal | None:
-    try:
-        return Decimal(text) if text[0].isdigit() else None
-    except InvalidOperation:
-        return None
+    """A plain number of a length that people write: an exponent would unfold into any number of digits."""
+    return Decimal(text) if PLAIN_NUMBER.fullmatch(text) else None
 
 
 def _plain(value: Decimal) -> str:

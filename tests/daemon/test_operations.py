@@ -18,6 +18,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from galloon.daemon.rpc.stream import Stream
 from galloon.daemon.store.sqlite import SqliteBackend
+from galloon.learners.combiners.spec import CombinerSpec
 from galloon.v1 import combine_pb2 as wire
 from galloon.v1 import learners_pb2
 from tests.daemon.serving import EXPERTS, feedback, insisting, serving, simple_spec, utterance
@@ -326,3 +327,46 @@ async def test_metrics_can_ask_for_a_token(tmp_path):
         assert (await scraped(daemon, Authorization="Bearer wrong"))[0] == 401
         assert (await scraped(daemon, Authorization=f"Bearer {token}"))[0] == 200
         assert (await scraped(daemon, "/healthz"))[0] == 200
+
+
+async def test_metrics_name_the_learners_of_the_caller_alone(tmp_path):
+    """Another tenant's learners and engines count in the sums, and nobody reads their names."""
+    from galloon.daemon.rpc.auth import new_token
+
+    (alice, first), (_, second) = new_token("alice", "alice/"), new_token("bob", "bob/")
+    (tmp_path / "tokens.toml").write_text(f"{first}\n{second}\n")
+    async with serving(tmp_path / "data", auth__tokens=tmp_path / "tokens.toml") as daemon:
+        spec = CombinerSpec(("engine_of_bob",))
+        await daemon.app.registry.create("bob/secret", spec, "name")
+        await daemon.app.registry.create("alice/open", CombinerSpec(("engine_of_alice",)), "name")
+        _, text = await scraped(daemon, Authorization=f"Bearer {alice}")
+        assert "alice/open" in text
+        assert "bob" not in text
+        status, text = await scraped(daemon)
+        assert status == 200
+        assert "alice" not in text
+        assert "\ngalloon_learners 2.0\n" in text
+
+
+async def test_metrics_are_not_for_other_sites(tmp_path):
+    """A page of another site that points here, or a name of another site for this machine, gets nothing."""
+    async with serving(tmp_path) as daemon:
+        assert (await scraped(daemon, Origin="https://elsewhere.example"))[0] == 403
+        assert (await scraped(daemon, Host="elsewhere.example"))[0] == 403
+        assert (await scraped(daemon))[0] == 200
+
+
+async def test_an_authorization_that_is_no_text_is_refused(tmp_path):
+    """Bytes that are not UTF-8 are a wrong token like any other."""
+    from galloon.daemon.rpc.auth import new_token
+
+    (tmp_path / "tokens.toml").write_text(new_token("alice", "")[1])
+    settings = {"auth__tokens": tmp_path / "tokens.toml", "http__require_token": "true"}
+    async with serving(tmp_path / "data", **settings) as daemon:
+        host, _, port = daemon.app.http_address.rpartition(":")
+        for path in (b"/metrics", b"/api/session"):
+            reader, writer = await asyncio.open_connection(host, int(port))
+            head = b"GET %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \xff\xfe\r\n\r\n" % path
+            writer.write(head)
+            assert b" 401 " in await reader.readline()
+            writer.close()

@@ -25,6 +25,7 @@ from galloon.daemon.store.journal import Journal
 PAUSE_S = 0.5
 SILENCE_S = 15.0  # after which a comment keeps proxies from giving up
 MOST_LISTENERS = 64
+MOST_LISTENERS_OF_ONE = 32  # so that one principal leaves places for others
 
 
 class Live:
@@ -43,14 +44,14 @@ class Live:
         self._journal, self._health, self._clock = journal, health, clock
         self._end = asyncio.Event()
         self._looking: Counter[str] = Counter()  # listeners by the learner that they look at
+        self._by_principal: Counter[str] = Counter()
         self.listeners = 0
 
     async def listen(self, request: web.Request, caller: Principal) -> web.StreamResponse:
         """Send news until the listener goes, or the daemon stops."""
-        if self.listeners >= MOST_LISTENERS:
-            raise LimitPassed(
-                "listeners", self.listeners + 1, MOST_LISTENERS, "close pages that nobody looks at"
-            )
+        mine = self._by_principal[caller.name] + 1
+        if self.listeners >= MOST_LISTENERS or mine > MOST_LISTENERS_OF_ONE:
+            raise LimitPassed("listeners", mine, MOST_LISTENERS_OF_ONE, "close pages that nobody looks at")
         response = web.StreamResponse(
             headers={"Content-Type": "text/event-stream", "Cache-Control": "no-store"}
         )
@@ -59,6 +60,7 @@ class Live:
             self, caller, request.query.get("learner", ""), request.query.get("contains", "")
         )
         self.listeners += 1
+        self._by_principal[caller.name] += 1
         self._looking[listener.learner] += 1
         silent_since = self._clock()
         try:
@@ -76,6 +78,7 @@ class Live:
             pass  # the listener has gone, which is how all of these end
         finally:
             self.listeners -= 1
+            self._by_principal[caller.name] -= 1
             self._leave(listener.learner)
         return response
 

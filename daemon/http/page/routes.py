@@ -22,14 +22,14 @@ from galloon.daemon.config import Config
 from galloon.daemon.errors import CODES, Internal, Invalid, LimitPassed, Refused, Unavailable, refusal
 from galloon.daemon.http.metrics import Metrics
 from galloon.daemon.http.page import automaton_view, learner_view, store_view, utterance_view
-from galloon.daemon.http.page.access import Access, is_loopback_name
+from galloon.daemon.http.page.access import Access
 from galloon.daemon.http.page.curves import Curves
 from galloon.daemon.http.page.files import load_files
 from galloon.daemon.http.page.live import Live
 from galloon.daemon.http.page.trial import Trial
 from galloon.daemon.learner.learner import LearnerHost
 from galloon.daemon.learner.registry import Registry
-from galloon.daemon.rpc.auth import Gate, Principal
+from galloon.daemon.rpc.auth import Principal
 from galloon.daemon.rpc.stream import CombineService
 from galloon.daemon.store.journal import Journal
 
@@ -68,13 +68,12 @@ class Page:
         streams: CombineService,
         journal: Journal,
         metrics: Metrics,
-        gate: Gate,
+        access: Access,
         clock: Callable[[], float],
         is_ready: Callable[[], bool],
     ) -> None:
         self._registry, self._streams, self._metrics = registry, streams, metrics
-        self._clock, self._is_ready, self._limits = clock, is_ready, config.limits
-        self._access = Access(gate, on_loopback=is_loopback_name(config.http.listen))
+        self._access, self._clock, self._is_ready, self._limits = access, clock, is_ready, config.limits
         shown, data_dir = config.http.learners_shown, Path(config.store.data_dir)
         self._curves = Curves(registry, shown)
 
@@ -164,8 +163,12 @@ class Page:
             raise Invalid("send application/json")
         try:
             return json.loads(await request.text())
-        except ValueError as error:
-            raise Invalid("the request is not JSON") from error
+        except (
+            ValueError,
+            LookupError,
+            RecursionError,
+        ) as error:  # not JSON, unknown charset, nested too deep
+            raise Invalid("the request is not JSON in UTF-8 of a reasonable depth") from error
         except web.HTTPRequestEntityTooLarge as error:
             limit, advice = self._limits.message_bytes, "send shorter texts"
             raise LimitPassed("message_bytes", request.content_length or limit + 1, limit, advice) from error

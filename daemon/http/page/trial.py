@@ -91,6 +91,7 @@ class Trial:
             unit=unit_named(_text(body, "unit")) if "unit" in body else WORD,
             decide="best",
         )
+        spec = self._registry.limited(spec, "outputs")
         return await self._registry.create(name, spec, "learner", may_use=caller.may_use)
 
 
@@ -119,4 +120,14 @@ def _text(body: Any, field: str) -> str:
     value = body.get(field) if isinstance(body, dict) else None
     if not isinstance(value, str):
         raise Invalid(f"{field}: must be a text", field)
+    if not _is_unicode(value):
+        raise Invalid(f"{field}: holds half of a surrogate pair, which is no character", field)
     return value
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -67,3 +67,9 @@ def test_a_number_made_of_several_words_knows_them_all():
 def test_an_unknown_name_is_refused_with_the_known_ones():
     with pytest.raises(InvalidInput, match="basic-speech"):
         normalizer("fancy")
+
+
+@pytest.mark.parametrize("text", ["1e9999999 thousand", "1e999999999 million", "9" * 50_000 + " thousand"])
+def test_a_number_never_unfolds(text):
+    """An exponent stands for any number of digits; what comes out is no longer than what people write."""
+    assert len(normalizer("english")(text)) <= len(text) + 20

@@ -130,3 +130,33 @@ async def test_what_is_not_json_is_refused(tmp_path):
         status, _, body = await visitor.raw("POST", "/api/try", data=b"{", headers=headers)
     assert status == 400
     assert b"not JSON" in body
+
+
+@pytest.mark.parametrize(
+    "name", ["a\nb", "a\0b", "e" * 300_000, "\ud800"], ids=["line", "nul", "long", "half"]
+)
+async def test_names_of_engines_follow_the_rules_of_the_wire(tmp_path, name):
+    """What CreateLearner refuses is refused here too, and the list of learners stays readable."""
+    outputs = [{"expert": name, "text": "the cat"}, {"expert": "b", "text": "the bat"}]
+    async with serving(tmp_path) as daemon, visiting(daemon) as visitor:
+        status, answer = await visitor.post("/api/try", {**TRY, "outputs": outputs})
+        assert status in {400, 429}
+        assert answer["problem"]["message"]
+        assert not daemon.app.registry.hosts()
+
+
+@pytest.mark.parametrize("text", ["\ud800", "a\udfffb"])
+async def test_a_text_with_half_a_character_is_refused(tmp_path, text):
+    outputs = [{"expert": "a", "text": text}, {"expert": "b", "text": "the bat"}]
+    async with serving(tmp_path) as daemon, visiting(daemon) as visitor:
+        status, answer = await visitor.post("/api/try", {**TRY, "outputs": outputs})
+        assert (status, answer["problem"]["field"]) == (400, "text")
+
+
+async def test_bodies_that_cannot_be_read_are_refused(tmp_path):
+    """JSON nested too deep, and a charset that nobody knows."""
+    async with serving(tmp_path) as daemon, visiting(daemon) as visitor:
+        for body, charset in (("[" * 100_000, "utf-8"), ("{}", "klingon")):
+            headers = {"Content-Type": f"application/json; charset={charset}"}
+            status, _, _ = await visitor.raw("POST", "/api/try", data=body.encode(), headers=headers)
+            assert status == 400
