@@ -10,7 +10,7 @@ from pathlib import Path
 # The first part whose mark is in a function's file or name takes its time. Order matters.
 PARTS = (
     ("waiting", ("select.epoll", "method 'poll'", "selectors.py")),
-    ("messages of the wire", ("google", "upb", "FromString", "SerializeToString", "daemon/codec", "blake2")),
+    ("messages of the wire", ("google", "upb", "FromString", "SerializeToString", "proto/codec", "blake2")),
     ("learner", ("galloon/learners", "/learners/", "numba", "numpy", "json")),
     ("rounds and their journal", ("daemon/learner",)),
     ("store, on the loop", ("daemon/store", "sqlite3")),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from random import Random
 
 from galloon.clients.api.questions import AlignedUtterance
-from galloon.clients.codec.requests import feedback_request, open_request, utterance_request
+from galloon.codec.request import feedback_request, open_request, utterance_request
 from galloon.learners.combiners.contract import TrueTokens
 from galloon.learners.combiners.spec import CombinerSpec
 

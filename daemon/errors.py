@@ -26,12 +26,13 @@ DaemonError
     ├── StoreConflict       one request contradicts what is stored: it fails, the store goes on
     └── StoreFailed         a write or a sync failed: stop, never retry in place
 
-`refusal` turns any exception of a request into the `Refused` that the client sees; `placed` says where in the
-request the learners found something wrong.
+`refusal` turns any exception of a request into the `Refused` that the client sees.
 """
 
 import grpc
 
+from galloon.codec.answer import PassedLimit, Problem
+from galloon.codec.errors import MessageTooLarge
 from galloon.learners.errors import BudgetExceeded, InvalidInput, LearnerError
 from galloon.v1 import combine_pb2 as wire
 
@@ -48,6 +49,14 @@ class Refused(DaemonError):
     def __init__(self, message: str, field: str = "") -> None:
         super().__init__(message)
         self.message, self.field = message, field
+
+    def problem(self, request_id: str, about: wire.RequestKind.ValueType) -> Problem:
+        """The answer to a request of a stream."""
+        code, reason = CODES[type(self)]
+        return Problem(request_id, about, code.value[0], reason, self.message, self.field, self._limit())
+
+    def _limit(self) -> PassedLimit | None:
+        return None
 
 
 class Invalid(Refused):
@@ -92,6 +101,9 @@ class LimitPassed(Refused):
     def __init__(self, limit: str, needed: float, allowed: float, advice: str, field: str = "") -> None:
         super().__init__(f"{limit}: {needed:.15g} asked, {allowed:.15g} allowed; {advice}", field)
         self.limit, self.needed, self.allowed = limit, needed, allowed
+
+    def _limit(self) -> PassedLimit | None:
+        return PassedLimit(self.limit, self.allowed, self.needed)
 
 
 class Denied(Refused):
@@ -164,6 +176,20 @@ CODES: dict[type[Refused], tuple[grpc.StatusCode, wire.Reason.ValueType]] = {
     Internal: (Code.INTERNAL, wire.REASON_INTERNAL),
 }
 
+# What a client can do about each limit, said after its name and value.
+ADVICE = {
+    "message_bytes": "send shorter utterances, or raise limits.message_bytes",
+    "experts": "use fewer experts, or raise limits.experts",
+    "slots": "cut the utterance into shorter ones, or raise limits.slots",
+    "transitions": "use fewer experts, a shorter pattern or window, or raise limits.transitions",
+    "learners": "delete learners that are not needed, or raise limits.learners",
+    "learners_per_principal": "delete learners that are not needed, or raise limits.learners_per_principal",
+    "streams": "close streams that are not needed, or raise limits.streams",
+    "streams_per_principal": "close streams that are not needed, or raise limits.streams_per_principal",
+    "bytes_per_principal": "wait for answers before sending more, or raise limits.bytes_per_principal",
+    "import_bytes": "raise limits.import_bytes to import a learner this large",
+}
+
 # Budgets of the learners that are limits of the configuration, and what to do about them.
 BUDGETS = {
     "transitions of A'": (
@@ -178,11 +204,14 @@ def refusal(error: BaseException, field: str = "") -> Refused:
     match error:
         case Refused():
             return error
+        case MessageTooLarge():
+            advice = ADVICE.get(error.limit, error.advice)
+            return LimitPassed(error.limit, error.needed, error.allowed, advice, error.field)
         case BudgetExceeded():
             name, advice = BUDGETS.get(error.limit, (error.limit, error.advice))
             return LimitPassed(name, error.needed, error.allowed, advice, field)
         case InvalidInput():
-            return Invalid(str(error), field)
+            return Invalid(str(error), error.field or field)
         case StoreFull():
             return Unavailable("the disk of the daemon is full: nothing was recorded; send this again later")
         case StoreConflict():
@@ -193,9 +222,3 @@ def refusal(error: BaseException, field: str = "") -> Refused:
             return Invalid(str(error), field)
         case _:
             return Internal("the daemon failed on this request; it has logged why")
-
-
-def placed(error: InvalidInput, field: str) -> Invalid:
-    """The learners name fields of a spec relative to it; the client reads them relative to its request."""
-    inner = error.under(field)
-    return Invalid(str(inner), inner.field)

@@ -6,7 +6,7 @@
 from collections import defaultdict
 from dataclasses import dataclass
 
-from galloon.daemon.errors import LimitPassed
+from galloon.daemon.errors import ADVICE, LimitPassed
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,21 +28,6 @@ class Limits:
     in_flight: int = 64
     bytes_per_principal: int = 67_108_864
     import_bytes: int = 268_435_456
-
-
-# What a client can do about each limit, said after its name and value.
-ADVICE = {
-    "message_bytes": "send shorter utterances, or raise limits.message_bytes",
-    "experts": "use fewer experts, or raise limits.experts",
-    "slots": "cut the utterance into shorter ones, or raise limits.slots",
-    "transitions": "use fewer experts, a shorter pattern or window, or raise limits.transitions",
-    "learners": "delete learners that are not needed, or raise limits.learners",
-    "learners_per_principal": "delete learners that are not needed, or raise limits.learners_per_principal",
-    "streams": "close streams that are not needed, or raise limits.streams",
-    "streams_per_principal": "close streams that are not needed, or raise limits.streams_per_principal",
-    "bytes_per_principal": "wait for answers before sending more, or raise limits.bytes_per_principal",
-    "import_bytes": "raise limits.import_bytes to import a learner this large",
-}
 
 
 def check(limits: Limits, name: str, needed: float, field: str = "") -> None:

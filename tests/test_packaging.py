@@ -41,8 +41,9 @@ def test_every_module_of_the_wheel_imports(installed):
 
 
 def test_the_wheel_holds_every_file_that_the_tree_has(installed):
-    for folder in ("learners", "daemon", "clients"):
-        tree = {path.relative_to(ROOT / folder) for path in (ROOT / folder).rglob("*") if path.is_file()}
+    for folder in ("learners", "daemon", "clients", "codec"):
+        source = ROOT / "src" / "galloon" / folder
+        tree = {path.relative_to(source) for path in source.rglob("*") if path.is_file()}
         there = {
             path.relative_to(installed / "galloon" / folder)
             for path in (installed / "galloon" / folder).rglob("*")

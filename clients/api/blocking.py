@@ -18,8 +18,10 @@ from typing import Any, Self, TypeVar
 from galloon.clients.api.client import GalloonClient
 from galloon.clients.api.connection import DEFAULT_ADDRESS, Connection
 from galloon.clients.api.questions import Answered, Question
-from galloon.clients.api.results import Choice, Explanation, LearnerInfo, Lesson, Opened, Snapshot, Statistics
 from galloon.clients.api.stream import CombineStream, StreamOptions
+from galloon.codec.answer import Choice, Lesson, Opened
+from galloon.codec.explanation import Explanation
+from galloon.codec.learner import LearnerInfo, Snapshot, Statistics
 from galloon.learners.combiners.contract import Feedback
 from galloon.learners.combiners.spec import CombinerSpec
 

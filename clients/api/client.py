@@ -18,12 +18,18 @@ from grpc import aio
 
 from galloon.clients.api.connection import DEFAULT_ADDRESS, Connection, open_channel
 from galloon.clients.api.errors import TimedOut, Unreachable
-from galloon.clients.api.refusals import is_temporary, refusal_from_status
-from galloon.clients.api.results import Explanation, LearnerInfo, Snapshot, Statistics
+from galloon.clients.api.refusals import is_temporary, reading_answers, refusal_from_status
 from galloon.clients.api.stream import CombineStream, StreamOptions
-from galloon.clients.codec.answers import learner_from_wire, snapshot_from_wire, statistics_from_wire
-from galloon.clients.codec.explanation import explanation_from_wire
-from galloon.clients.codec.spec import spec_to_wire
+from galloon.codec.explanation import Explanation, explanation_from_wire
+from galloon.codec.learner import (
+    LearnerInfo,
+    Snapshot,
+    Statistics,
+    learner_from_wire,
+    snapshot_from_wire,
+    statistics_from_wire,
+)
+from galloon.codec.spec import spec_to_wire
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.v1 import learners_pb2 as wire
 from galloon.v1.combine_pb2_grpc import CombineServiceStub
@@ -79,7 +85,7 @@ class GalloonClient:
             f"create learner {name!r}",
             timeout_s,
         )
-        return learner_from_wire(response.learner, created=response.created)
+        return _shown(response.learner, created=response.created)
 
     async def get_learner(self, name: str, *, timeout_s: float | None = None) -> LearnerInfo:
         """One learner with its statistics and digests."""
@@ -89,7 +95,7 @@ class GalloonClient:
             f"learner {name!r}",
             timeout_s,
         )
-        return learner_from_wire(response.learner)
+        return _shown(response.learner)
 
     async def list_learners(self, prefix: str = "", *, timeout_s: float | None = None) -> list[LearnerInfo]:
         """All learners that we may see whose names start so, by name, without statistics."""
@@ -100,7 +106,7 @@ class GalloonClient:
                 "list learners",
                 timeout_s,
             )
-            learners += [learner_from_wire(learner) for learner in response.learners]
+            learners += [_shown(learner) for learner in response.learners]
             if not response.next_page_token:
                 return learners
             request.page_token = response.next_page_token
@@ -173,7 +179,7 @@ class GalloonClient:
                     f"{about}: {error.details()}; look whether it is there before trying again"
                 ) from error
             raise refusal_from_status(error, about) from error
-        return learner_from_wire(response.learner)
+        return _shown(response.learner)
 
     async def watch_learner(self, name: str, *, interval_s: float = 1.0) -> AsyncIterator[Statistics]:
         """Statistics at once and then at the interval, until the caller leaves or the connection is lost."""
@@ -224,3 +230,8 @@ class GalloonClient:
                     ) from error
             await asyncio.sleep(delay)
         raise AssertionError("delays have no end")
+
+
+def _shown(message: wire.Learner, *, created: bool = False) -> LearnerInfo:
+    with reading_answers():
+        return learner_from_wire(message, created=created)

@@ -18,11 +18,10 @@ ClientError
     └── DaemonFailed    a defect of the daemon, or something in between that is not a daemon
 """
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # a name for readers; errors import nothing
-    from galloon.clients.api.results import Choice
+    from galloon.codec.answer import Choice, PassedLimit
 
 
 class ClientError(Exception):
@@ -91,15 +90,6 @@ class FateUnknown(ClientError):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class DaemonLimit:
-    """A limit of the daemon that a request passed, as its configuration names it."""
-
-    name: str
-    allowed: float
-    needed: float
-
-
 class Refused(ClientError):
     """The daemon refused a request; nothing changed there. `code` is the name of a gRPC status code."""
 
@@ -111,7 +101,7 @@ class Refused(ClientError):
         reason: str = "",
         request_id: str = "",
         field: str = "",
-        limit: DaemonLimit | None = None,
+        limit: "PassedLimit | None" = None,
     ) -> None:
         self.code, self.reason, self.request_id, self.field, self.limit = (
             code,

@@ -18,7 +18,7 @@ from enum import Enum
 from typing import Any
 
 from galloon.clients.api.errors import ChoiceReplaced, FateUnknown
-from galloon.clients.api.results import Choice
+from galloon.codec.answer import Choice
 from galloon.v1 import combine_pb2 as wire
 
 MOST_UNSURE_IDS = 10_000  # that the daemon answers for in one open

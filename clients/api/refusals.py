@@ -1,7 +1,11 @@
-"""What the daemon says when it refuses, as errors: `refusal_from_problem` (in a stream), `refusal_from_status`.
+"""What the daemon says when it refuses, as errors: `refusal_of_problem` (in a stream), `refusal_from_status`.
 
-`is_temporary` says of a status whether the same request may succeed when it is sent again.
+`reading_answers` turns an answer that this client cannot read into an error that says so. `is_temporary` says of a
+status whether the same request may succeed when it is sent again.
 """
+
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import grpc
 from grpc import aio
@@ -9,7 +13,6 @@ from grpc import aio
 from galloon.clients.api.errors import (
     AlreadyExists,
     DaemonFailed,
-    DaemonLimit,
     InvalidRequest,
     NotAllowed,
     NotFound,
@@ -17,6 +20,8 @@ from galloon.clients.api.errors import (
     Refused,
     WrongState,
 )
+from galloon.codec.answer import Problem
+from galloon.codec.errors import InvalidMessage
 from galloon.v1 import combine_pb2 as wire
 
 _BY_CODE: dict[str, type[Refused]] = {
@@ -35,18 +40,15 @@ _TEMPORARY = {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.ABORTED, grpc.StatusC
 _BROKEN = ("Internal error from Core", "RST_STREAM")
 
 
-def refusal_from_problem(problem: wire.Problem) -> Refused:
+def refusal_of_problem(problem: Problem) -> Refused:
     code = _CODE_NAMES.get(problem.code, "UNKNOWN")
-    limit = None
-    if problem.HasField("limit"):
-        limit = DaemonLimit(problem.limit.name, problem.limit.allowed, problem.limit.needed)
     return _BY_CODE.get(code, DaemonFailed)(
         problem.message,
         code=code,
         reason=_reason_name(problem.reason),
         request_id=problem.id,
         field=problem.field,
-        limit=limit,
+        limit=problem.limit,
     )
 
 
@@ -55,6 +57,15 @@ def refusal_from_status(error: aio.AioRpcError, about: str) -> Refused:
     code = error.code().name
     sentence = error.details() or f"the daemon answered {code} and no more"
     return _BY_CODE.get(code, DaemonFailed)(f"{about}: {sentence}", code=code)
+
+
+@contextmanager
+def reading_answers() -> Iterator[None]:
+    """For code that decodes an answer: a newer daemon may send what this client does not know."""
+    try:
+        yield
+    except InvalidMessage as error:
+        raise DaemonFailed(f"{error}; upgrade this client to the daemon's version", code="UNKNOWN") from error
 
 
 def is_temporary(error: aio.AioRpcError) -> bool:

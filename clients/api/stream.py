@@ -20,10 +20,14 @@ from galloon.clients.api.connection import Backoff
 from galloon.clients.api.errors import ClientError, DaemonFailed, TimedOut, Unreachable, WrongUsage
 from galloon.clients.api.outbox import Kind, Request, Unanswered
 from galloon.clients.api.questions import Answered, Question
-from galloon.clients.api.refusals import is_temporary, refusal_from_problem, refusal_from_status
-from galloon.clients.api.results import Choice, Lesson, Opened
-from galloon.clients.codec.answers import choice_from_wire, lesson_from_wire, opened_from_wire
-from galloon.clients.codec.requests import feedback_request, open_request, utterance_request
+from galloon.clients.api.refusals import (
+    is_temporary,
+    reading_answers,
+    refusal_from_status,
+    refusal_of_problem,
+)
+from galloon.codec.answer import Choice, Lesson, Opened, Problem, answer_from_wire
+from galloon.codec.request import feedback_request, open_request, utterance_request
 from galloon.learners.combiners.contract import Feedback, Score, ShownGains
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.v1 import combine_pb2 as wire
@@ -74,7 +78,6 @@ class CombineStream:
         self._opened: Opened | None = None
         self._error: ClientError | None = None  # why the stream is over
         self._answers = 0
-        self._run_id = ""  # of the daemon, on the last connection
         self.reconnects = 0
 
     # Verbs.
@@ -252,9 +255,9 @@ class CombineStream:
             # Only the first connection may create: a learner that was deleted since must not come back empty.
             create = self._create if self._opened is None else None
             await call.write(open_request(self._learner, create, self._alternatives, unsure))
-            message = await self._read_opened(call)
+            opened = await self._read_opened(call)
             limit.reschedule(None)  # it is up: from now on each request has its own time
-            self._take_opened(message, first)
+            self._take_opened(opened, first)
             writer = asyncio.create_task(self._write(call))
             while (response := await call.read()) is not aio.EOF:
                 assert isinstance(response, wire.CombineResponse)
@@ -273,36 +276,35 @@ class CombineStream:
                 await asyncio.wait([writer])
             call.cancel()
 
-    async def _read_opened(self, call: Call) -> wire.Opened:
+    async def _read_opened(self, call: Call) -> Opened:
         response = await call.read()
         if response is aio.EOF:
             raise _ConnectionLost("the daemon ended the stream before it was open")
         assert isinstance(response, wire.CombineResponse)
-        match response.WhichOneof("response"):
-            case "opened":
-                return response.opened
-            case "problem" if response.problem.reason == wire.REASON_UNAVAILABLE:
-                raise _ConnectionLost(response.problem.message)
-            case "problem":
-                raise refusal_from_problem(response.problem)
-            case other:
+        with reading_answers():
+            answer = answer_from_wire(response)
+        match answer:
+            case Opened():
+                return answer
+            case Problem(reason=wire.REASON_UNAVAILABLE):
+                raise _ConnectionLost(answer.message)
+            case Problem():
+                raise refusal_of_problem(answer)
+            case _:
+                other = response.WhichOneof("response")
                 raise DaemonFailed(f"the first answer of a stream was {other!r}, not opened", code="UNKNOWN")
 
-    def _take_opened(self, message: wire.Opened, first: asyncio.Future[Opened]) -> None:
+    def _take_opened(self, opened: Opened, first: asyncio.Future[Opened]) -> None:
+        restarted = self._opened is None or self._opened.run_id != opened.run_id
         if self._opened is not None:
             self.reconnects += 1
-        self._opened = opened_from_wire(message)
-        self._bound = min(self._options.max_in_flight, max(1, message.max_in_flight))
-        restarted = self._run_id != message.run_id
-        self._run_id = message.run_id
-        self._unanswered.resume(
-            {status.id: status.state for status in message.rounds},
-            message.rounds_recovered if restarted else None,
-        )
+        self._opened = opened
+        self._bound = min(self._options.max_in_flight, max(1, opened.max_in_flight))
+        self._unanswered.resume(dict(opened.rounds), opened.rounds_recovered if restarted else None)
         if self.reconnects:
             log.info("stream on %s resumed, %d requests again", self._learner, len(self._unanswered))
         if not first.done():
-            first.set_result(self._opened)
+            first.set_result(opened)
 
     async def _write(self, call: Call) -> None:
         """Send what is queued, as far as the bound allows, until the stream is closed and all is answered."""
@@ -323,28 +325,27 @@ class CombineStream:
 
     def _take(self, response: wire.CombineResponse) -> None:
         self._answers += 1
-        match response.WhichOneof("response"):
-            case "choice":
-                request = self._unanswered.answered(Kind.UTTERANCE, response.choice.id)
+        match answer_from_wire(response):
+            case Choice() as choice:
+                request = self._unanswered.answered(Kind.UTTERANCE, choice.id)
                 if request is not None:
-                    choice = choice_from_wire(response.choice)
                     self._unanswered.chosen(request, choice)
                     _set_result(request, choice)
-            case "learned":
-                request = self._unanswered.answered(Kind.FEEDBACK, response.learned.id)
-                self._unanswered.settled(response.learned.id)
+            case Lesson() as lesson:
+                request = self._unanswered.answered(Kind.FEEDBACK, lesson.id)
+                self._unanswered.settled(lesson.id)
                 if request is not None:
-                    _set_result(request, lesson_from_wire(response.learned))
-            case "problem":
-                self._take_problem(response.problem)
+                    _set_result(request, lesson)
+            case Problem() as problem:
+                self._take_problem(problem)
             case _:
                 log.warning("an answer of an unknown kind on %s: upgrade this client", self._learner)
         self._wake.set()
 
-    def _take_problem(self, problem: wire.Problem) -> None:
+    def _take_problem(self, problem: Problem) -> None:
         kind = _KINDS.get(problem.about)
         if kind is None:  # about no request that has an id: the stream itself is wrong
-            raise refusal_from_problem(problem)
+            raise refusal_of_problem(problem)
         if problem.reason == wire.REASON_UNAVAILABLE:
             postponed = self._unanswered.postpone(kind, problem.id)
             if postponed is not None:
@@ -358,7 +359,7 @@ class CombineStream:
         if request.answer is None or problem.reason == wire.REASON_EXPIRED_ROUND:
             self._unanswered.settled(problem.id)
         if request.answer is not None:
-            _set_exception(request.answer, refusal_from_problem(problem))
+            _set_exception(request.answer, refusal_of_problem(problem))
 
     def _again(self, request: Request) -> None:
         self._unanswered.again(request)

@@ -16,7 +16,6 @@ from rich.console import Console
 
 from galloon.clients.api.client import GalloonClient
 from galloon.clients.api.errors import FormatError, WrongUsage
-from galloon.clients.api.results import Choice, Explanation
 from galloon.clients.commands.explanation_view import explanation_to_json, show_explanation
 from galloon.clients.commands.learner_options import check_spec, learner_options, spec_for
 from galloon.clients.commands.local_daemon import reached
@@ -28,6 +27,8 @@ from galloon.clients.formats.registry import FORMATS
 from galloon.clients.formats.symbols import read_symbols
 from galloon.clients.replay.material import same_experts, shown_to_learner
 from galloon.clients.report.offers import offers_to_json
+from galloon.codec.answer import Choice
+from galloon.codec.explanation import Explanation
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.observation import Utterance
 

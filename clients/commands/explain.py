@@ -6,9 +6,9 @@ import json
 import click
 from rich.console import Console
 
-from galloon.clients.api.results import Explanation
 from galloon.clients.commands.explanation_view import explanation_to_json, show_explanation
 from galloon.clients.commands.server_option import Reach, connection_options, failing_well
+from galloon.codec.explanation import Explanation
 
 
 @click.command()

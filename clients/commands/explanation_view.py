@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from galloon.clients.api.results import Explanation, SlotExplanation
+from galloon.codec.explanation import Explanation, SlotExplanation
 from galloon.learners.combiners.explanation import WeighedOffer
 
 NULL = "∅"

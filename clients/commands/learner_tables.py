@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.table import Table
 
-from galloon.clients.api.results import LearnerInfo, Statistics
+from galloon.codec.learner import LearnerInfo, Statistics
 from galloon.learners.combiners.spec import CombinerSpec
 
 

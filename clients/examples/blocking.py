@@ -4,7 +4,7 @@ import sys
 
 from galloon.clients.api.blocking import BlockingClient
 from galloon.clients.api.questions import AlignedUtterance, Answered
-from galloon.clients.api.results import Choice
+from galloon.codec.answer import Choice
 from galloon.learners.combiners.contract import Score
 from galloon.learners.combiners.spec import CombinerSpec
 

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from time import perf_counter
 
 from galloon.clients.api.client import GalloonClient
-from galloon.clients.api.results import Choice, Explanation, Lesson, Opened, Statistics
 from galloon.clients.replay.material import shown_to_learner
+from galloon.codec.answer import Choice, Lesson, Opened
+from galloon.codec.explanation import Explanation
+from galloon.codec.learner import Statistics
 from galloon.learners.combiners.contract import TrueText
 from galloon.learners.combiners.spec import ALGORITHMS, CombinerSpec
 from galloon.learners.observation import Utterance

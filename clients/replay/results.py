@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from galloon.clients.api.results import Explanation
 from galloon.clients.replay.baselines import baselines
 from galloon.clients.replay.names import GALLOON, ORACLE, ORACLE_WITH_ALTERNATIVES, UNIFORM, VOTE
 from galloon.clients.replay.play import Played
 from galloon.clients.scores.systems import SystemScores, difference, score_texts
+from galloon.codec.explanation import Explanation
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.evaluation.bootstrap import Interval
 from galloon.learners.observation import Utterance

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
-from galloon.clients.api.results import Choice
+from galloon.codec.answer import Choice
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from typing import Self
 
 from galloon.clients.api.client import GalloonClient
 from galloon.clients.api.errors import ClientError, NotFound, Unreachable
-from galloon.clients.api.results import LearnerInfo, Statistics
 from galloon.clients.top.latency import Scrape, quantile, scrape
+from galloon.codec.learner import LearnerInfo, Statistics
 
 HISTORY = 24  # rates kept for each learner
 LIST_EVERY_S = 3.0

@@ -11,9 +11,9 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from galloon.clients.api.results import Statistics
 from galloon.clients.commands.learner_tables import in_bytes, statistics_to_json
 from galloon.clients.top.status import Followed, Standing
+from galloon.codec.learner import Statistics
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 BAR = 8

@@ -13,10 +13,10 @@ import struct
 from dataclasses import dataclass
 from typing import ClassVar
 
+from galloon.codec.utterance import FINGERPRINT_BYTES
 from galloon.daemon.errors import StoreDamaged
 from galloon.daemon.store.protocol import VOID, StoredEntry
 
-FINGERPRINT_BYTES = 16
 _LENGTH = struct.Struct("<I")
 _ROUND = struct.Struct("<Q")
 

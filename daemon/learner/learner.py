@@ -13,18 +13,16 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from galloon.daemon.codec import answers
-from galloon.daemon.codec.explanation import Explained
-from galloon.daemon.codec.feedback import check_feedback, feedback_from_wire
-from galloon.daemon.codec.utterance import (
-    canonical,
-    fingerprint,
-    fingerprint_of,
-    observation_from_wire,
-)
+from galloon.codec.answer import answer_to_bytes, repeated
+from galloon.codec.explanation import Explanation
+from galloon.codec.feedback import check_feedback, feedback_from_wire
+from galloon.codec.learner import extra_to_wire
+from galloon.codec.utterance import canonical_bytes, decode_utterance, fingerprint
 from galloon.daemon.errors import Internal, StoreDamaged, StoreError, Unavailable, UnknownLearner
 from galloon.daemon.failpoints import reach
 from galloon.daemon.futures import resolve
+from galloon.daemon.learner.accepted_feedback import check_accepted
+from galloon.daemon.learner.answers import choice_of, explanation_of, lesson_of
 from galloon.daemon.learner.books import Scoreboard
 from galloon.daemon.learner.events import Chose, Event, Expired, Taught
 from galloon.daemon.learner.recent import Recent
@@ -129,8 +127,8 @@ class LearnerHost:
 
         return await self.lane.run(("capture", 0), work)
 
-    async def explain(self, utterance_id: str, slots: range) -> Explained:
-        """Why these slots of an utterance were chosen so."""
+    async def explain(self, utterance_id: str, slots: range) -> tuple[Explanation, int]:
+        """Why these slots of an utterance were chosen so, and how many slots it has."""
         work = partial(self._explain, utterance_id, slots)
         return await self.lane.run(("explain", len(slots).bit_length()), work)
 
@@ -170,15 +168,15 @@ class LearnerHost:
 
     def _choose(self, message: utterance_pb2.Utterance, alternatives: bool) -> bytes:
         self._check_usable()
-        mark = fingerprint(message)
+        mark = fingerprint(canonical_bytes(message))
         known = self.rounds.answer_to(message.id, mark)
         if known is not None:
-            return answers.repeated(known)
-        observation = observation_from_wire(message, self.spec.experts, self._limits)
+            return repeated(known)
+        observation = decode_utterance(message, self.spec.experts, self._limits)
         self._check_room()
         number = self.rounds.started
         choice = self._combiner.choose(observation, number)
-        answer = answers.choice(choice, message.id, number, self.rounds.lessons, alternatives)
+        answer = answer_to_bytes(choice_of(choice, message.id, number, self.rounds.lessons, alternatives))
         event = Chose(number, message.id, mark, choice.memory, answer)
         self.rounds.chosen(event, self._clock(), choice.view)
         self._append(event)
@@ -191,15 +189,16 @@ class LearnerHost:
     def _teach(self, message: wire.Feedback, reply: Reply) -> bytes | None:
         """The answer, where it is known already; else None, and `reply` hears of it when it is learned."""
         self._check_usable()
-        data = canonical(message)
-        mark = fingerprint_of(data)
+        data = canonical_bytes(message)
+        mark = fingerprint(data)
         found = self.rounds.question(message.id, mark)
         if isinstance(found, bytes):
-            return answers.repeated(found)
+            return repeated(found)
         if found.feedback is not None:
             self._replies[message.id].append(reply)  # the same is on its way to the disk
             return None
-        check_feedback(message, self.setting)  # refused before anything is written
+        check_accepted(message, self.setting)
+        check_feedback(message)  # refused before anything is written
         self._check_room()
         found.feedback = mark
         self._replies[message.id] = [reply]
@@ -229,20 +228,16 @@ class LearnerHost:
         if isinstance(event, Taught):
             for number, reply in enumerate(self._replies.pop(event.id)):
                 again = number > 0 and answer is not None
-                reply(answers.repeated(answer) if again and answer else answer, error)
+                reply(repeated(answer) if again and answer else answer, error)
 
-    def _explain(self, utterance_id: str, slots: range) -> Explained:
+    def _explain(self, utterance_id: str, slots: range) -> tuple[Explanation, int]:
         self._check_usable()
         answer, memory = self.rounds.remembered_of(utterance_id)
         view = None
         if (shown := self.recent.get(utterance_id)) is not None:
             memory, view = shown.choice.memory, shown.choice.view
-        return Explained(
-            answer,
-            self.rounds.state_of(utterance_id),
-            self.rounds.lessons,
-            None if memory is None else self._combiner.explain(memory, slots, view),
-        )
+        known = None if memory is None else self._combiner.explain(memory, slots, view)
+        return explanation_of(answer, self.rounds.state_of(utterance_id), self.rounds.lessons, known, slots)
 
     def _undo(self, event: Taught | Expired) -> None:
         for utterance_id in event.ids if isinstance(event, Expired) else (event.id,):
@@ -310,11 +305,11 @@ class LearnerHost:
 
     def rehearse(self) -> None:
         """Do all that is done with a state without an utterance: what a stranger sent may fail only later."""
-        answers.statistics_to_wire(self._combiner.statistics())
+        extra_to_wire(self._combiner.statistics().extra)
         self.capture(self.rounds.started)
         self._combiner.digest()
         for answer in self.rounds.answers():
-            answers.repeated(answer)
+            repeated(answer)
 
     async def _captured(self) -> Captured:
         """The state after exactly the entries up to a mark, while rounds go on.
@@ -360,7 +355,8 @@ class LearnerHost:
 
 
 def _lesson_answer(lesson: Lesson, round_: Pending, rounds: Rounds) -> bytes:
-    return answers.lesson(lesson, round_.id, round_.round_number, rounds.lessons, rounds.total_gain)
+    answer = lesson_of(lesson, round_.id, round_.round_number, rounds.lessons, rounds.total_gain)
+    return answer_to_bytes(answer)
 
 
 def spec_of(data: bytes) -> CombinerSpec:

@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from typing import TypeVar
 from weakref import WeakValueDictionary
 
-from galloon.daemon.codec.spec import spec_from_wire, spec_to_wire
-from galloon.daemon.errors import Invalid, OtherSpec, Refused, UnknownLearner, placed
+from galloon.codec.spec import spec_from_wire, spec_to_wire
+from galloon.daemon.errors import Invalid, OtherSpec, Refused, UnknownLearner
 from galloon.daemon.learner.learner import LearnerHost, spec_of
 from galloon.daemon.learner.work_queue import Lane
 from galloon.daemon.limits import Limits, check
@@ -90,7 +90,7 @@ class Registry:
                 try:
                     host = await self._make(name, spec, None)
                 except InvalidInput as error:
-                    raise placed(error, spec_field) from error
+                    raise error.under(spec_field) from error
                 key = await self._journal.transact(Create(name, spec.to_json()))
                 self.adopt(host, key)
             return host, True

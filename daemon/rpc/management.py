@@ -6,15 +6,24 @@ that into a gRPC status. Requests that cannot be read are refused without the pa
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import grpc
 import structlog
 from google.protobuf.message import DecodeError, Message
 
-from galloon.daemon.codec.answers import statistics_to_wire
-from galloon.daemon.codec.explanation import explanation_to_wire
-from galloon.daemon.codec.spec import spec_from_wire, spec_to_wire
+from galloon.codec.explanation import explanation_to_wire
+from galloon.codec.learner import (
+    ErrorRate,
+    LearnerInfo,
+    Snapshot,
+    Statistics,
+    learner_to_wire,
+    snapshot_to_wire,
+    statistics_to_wire,
+)
+from galloon.codec.spec import spec_from_wire
 from galloon.daemon.errors import CODES, Internal, Invalid, LimitPassed, Refused, UnknownLearner, refusal
 from galloon.daemon.http.metrics import Metrics
 from galloon.daemon.learner.learner import LearnerHost
@@ -83,7 +92,7 @@ class LearnerService:
             request.page_token, size + 1, lambda name: name.startswith(prefix) and caller.may_use(name)
         )
         more = page[size - 1].name if len(page) > size else ""
-        learners = [_brief(host) for host in page[:size]]
+        learners = [learner_to_wire(_brief(host)) for host in page[:size]]
         return wire.ListLearnersResponse(learners=learners, next_page_token=more)
 
     async def delete(self, request: wire.DeleteLearnerRequest, caller: Principal) -> Message:
@@ -97,17 +106,15 @@ class LearnerService:
         dropped = await host.snapshot()
         self._metrics.snapshots.inc()
         digest, _ = await host.digests()
-        return wire.SnapshotLearnerResponse(
-            snapshot_bytes=host.snapshot_bytes, journal_entries_dropped=dropped, digest=digest
-        )
+        return snapshot_to_wire(Snapshot(host.snapshot_bytes, dropped, digest))
 
     async def explain(self, request: wire.ExplainUtteranceRequest, caller: Principal) -> Message:
         most = request.most_slots or EXPLAINED_SLOTS
         if most > EXPLAINED_SLOTS:
             raise Invalid(f"most_slots: {most} is not from 1 to {EXPLAINED_SLOTS}", "most_slots")
         slots = range(request.first_slot, request.first_slot + most)
-        explained = await self._find(request.name, caller).explain(request.id, slots)
-        return explanation_to_wire(explained, slots)
+        explanation, slot_count = await self._find(request.name, caller).explain(request.id, slots)
+        return explanation_to_wire(explanation, slot_count)
 
     async def export(self, request: wire.ExportLearnerRequest, caller: Principal) -> AsyncIterator[Message]:
         data = await self._find(request.name, caller).export()
@@ -148,7 +155,8 @@ class LearnerService:
             )
         while True:
             host = self._find(request.name, caller)
-            yield wire.WatchStatisticsResponse(statistics=await self._statistics(host))
+            statistics = statistics_to_wire(await self._statistics(host))
+            yield wire.WatchStatisticsResponse(statistics=statistics)
             await asyncio.sleep(interval)
 
     # What a learner looks like.
@@ -158,31 +166,43 @@ class LearnerService:
         return self._registry.find(name)
 
     async def _shown(self, host: LearnerHost) -> wire.Learner:
-        learner = _brief(host)
-        learner.statistics.CopyFrom(await self._statistics(host))
-        learner.digest, learner.state_digest = await host.digests()
-        return learner
+        statistics = await self._statistics(host)
+        digest, state_digest = await host.digests()
+        shown = replace(_brief(host), statistics=statistics, digest=digest, state_digest=state_digest)
+        return learner_to_wire(shown)
 
-    async def _statistics(self, host: LearnerHost) -> wire.Statistics:
-        shown = statistics_to_wire(await host.statistics())
-        rounds = host.rounds
-        shown.rounds_started, shown.lessons = rounds.started, rounds.lessons
-        shown.rounds_pending, shown.rounds_expired = len(rounds.pending), rounds.expired_count
-        shown.gain = rounds.total_gain
-        shown.journal_entries, shown.snapshot_bytes = host.journal_entries, host.snapshot_bytes
-        if host.snapshot_time is not None:
-            shown.snapshot_age_s = self._clock() - host.snapshot_time
-        shown.streams = self._streams.streams_of(host)
-        for expert, rates in host.scoreboard.rates.items():
-            shown.error_rates[expert].CopyFrom(
-                wire.ErrorRate(
-                    word_edits=rates.words.errors,
-                    words=rates.words.reference_length,
-                    char_edits=rates.chars.errors,
-                    chars=rates.chars.reference_length,
+    async def _statistics(self, host: LearnerHost) -> Statistics:
+        combiner, rounds = await host.statistics(), host.rounds
+        return Statistics(
+            rounds_started=rounds.started,
+            lessons=rounds.lessons,
+            rounds_pending=len(rounds.pending),
+            rounds_expired=rounds.expired_count,
+            gain=rounds.total_gain,
+            regret=combiner.regret,
+            regret_estimate=combiner.regret_estimate,
+            bound=combiner.bound,
+            guarantee=combiner.guarantee,
+            expert_states=combiner.expert_states,
+            expert_transitions=combiner.expert_transitions,
+            context_states=combiner.context_states,
+            context_transitions=combiner.context_transitions,
+            state_bytes=combiner.state_bytes,
+            journal_entries=host.journal_entries,
+            snapshot_bytes=host.snapshot_bytes,
+            snapshot_age_s=None if host.snapshot_time is None else self._clock() - host.snapshot_time,
+            streams=self._streams.streams_of(host),
+            extra=combiner.extra,
+            error_rates={
+                name: ErrorRate(
+                    rate.words.errors,
+                    rate.words.reference_length,
+                    rate.chars.errors,
+                    rate.chars.reference_length,
                 )
-            )
-        return shown
+                for name, rate in host.scoreboard.rates.items()
+            },
+        )
 
     # From methods to handlers.
 
@@ -235,8 +255,8 @@ class LearnerService:
         await context.abort(CODES[type(refused)][0], refused.message)
 
 
-def _brief(host: LearnerHost) -> wire.Learner:
-    return wire.Learner(name=host.name, spec=spec_to_wire(host.spec), experts=host.experts)
+def _brief(host: LearnerHost) -> LearnerInfo:
+    return LearnerInfo(host.name, host.spec, host.experts)
 
 
 def _reader(kind: type[M]) -> Callable[[bytes], M | None]:

@@ -16,9 +16,9 @@ import grpc
 import structlog
 from google.protobuf.message import DecodeError
 
-from galloon.daemon.codec import answers
-from galloon.daemon.codec.spec import spec_from_wire, spec_to_wire
-from galloon.daemon.codec.utterance import ID_BYTES
+from galloon.codec.answer import Opened, answer_to_bytes
+from galloon.codec.spec import spec_from_wire
+from galloon.codec.utterance import ID_BYTES
 from galloon.daemon.errors import (
     CODES,
     Internal,
@@ -239,18 +239,18 @@ class Stream:
         ids = list(message.unsure_ids)
         states = await host.statuses(ids)
         self.host, self._alternatives = host, message.alternatives
-        return answers.opened(
-            wire.Opened(
+        return answer_to_bytes(
+            Opened(
                 learner=host.name,
-                spec=spec_to_wire(host.spec),
+                spec=host.spec,
                 experts=host.experts,
                 max_in_flight=self._service.limits.in_flight,
-                rounds=[wire.RoundStatus(id=i, state=s) for i, s in zip(ids, states, strict=True)],
                 created=created,
                 rounds_started=host.rounds.started,
                 lessons=host.rounds.lessons,
                 run_id=self._service.run_id,
                 rounds_recovered=host.rounds_recovered,
+                rounds=tuple(zip(ids, states, strict=True)),
             )
         )
 
@@ -268,7 +268,7 @@ class Stream:
                 log.error("request failed", learner=self.host and self.host.name, exc_info=error)
             self._problems += 1
             self._service.metrics.rejects[type(refused)].inc()
-            answer = answers.problem(refused, request.id, request.about)
+            answer = answer_to_bytes(refused.problem(request.id, request.about))
         self._outbox.append((answer, request.size))
         self._wake_writer()
 

@@ -9,10 +9,11 @@ import sys
 from collections import Counter
 from random import Random
 
-from galloon.daemon.codec.feedback import check_feedback, feedback_from_wire
-from galloon.daemon.codec.spec import spec_from_wire, spec_to_wire
-from galloon.daemon.codec.utterance import fingerprint, observation_from_wire
+from galloon.codec.feedback import check_feedback, feedback_from_wire
+from galloon.codec.spec import spec_from_wire, spec_to_wire
+from galloon.codec.utterance import canonical_bytes, decode_utterance, fingerprint
 from galloon.daemon.errors import Internal, refusal
+from galloon.daemon.learner.accepted_feedback import check_accepted
 from galloon.daemon.limits import Limits
 from galloon.daemon.rpc.stream import read_request
 from galloon.learners.paths.protocol import Setting
@@ -71,11 +72,12 @@ def _read(message: wire.CombineRequest) -> None:
             if message.open.HasField("create"):
                 spec_to_wire(spec_from_wire(message.open.create, LIMITS, "open.create"))
         case "utterance":
-            fingerprint(message.utterance)
-            observation_from_wire(message.utterance, EXPERTS, LIMITS)
+            fingerprint(canonical_bytes(message.utterance))
+            decode_utterance(message.utterance, EXPERTS, LIMITS)
         case "feedback":
             for setting in Setting:
-                check_feedback(message.feedback, setting)
+                check_accepted(message.feedback, setting)
+            check_feedback(message.feedback)
             feedback_from_wire(message.feedback)
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from galloon.clients.api.results import Choice, Lesson
+from galloon.codec.answer import Choice, Lesson
 from tests.fault.archive import keep_everything
 from tests.fault.player import LIMITS, Orders, play
 from tests.fault.reference import Reference

@@ -22,9 +22,8 @@ from typing import Any
 
 import structlog
 
-from galloon.clients.api.results import Choice
-from galloon.clients.codec.answers import choice_from_wire
-from galloon.clients.codec.requests import feedback_request, utterance_request
+from galloon.codec.answer import Choice, choice_from_wire
+from galloon.codec.request import feedback_request, utterance_request
 from galloon.daemon import failpoints
 from galloon.daemon.futures import resolve
 from galloon.daemon.learner.fold import recover

@@ -13,9 +13,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from galloon.clients.codec.requests import utterance_request
-from galloon.daemon.codec.feedback import feedback_from_wire
-from galloon.daemon.codec.utterance import observation_from_wire
+from galloon.codec.feedback import feedback_from_wire
+from galloon.codec.request import utterance_request
+from galloon.codec.utterance import decode_utterance
 from galloon.daemon.learner.events import Chose, Taught
 from galloon.daemon.learner.learner import LearnerHost
 from galloon.daemon.limits import Limits
@@ -65,7 +65,7 @@ def _play_alone(history: History, spec: CombinerSpec) -> tuple[str, int]:
     for known in range(len(lessons) + 1):
         for event in chosen[known]:
             message = utterance_request(utterance_of(post, event.id)).utterance
-            observation = observation_from_wire(message, spec.experts, Limits())
+            observation = decode_utterance(message, spec.experts, Limits())
             decision = combiner.choose(observation, event.round_number)
             answer = wire.CombineResponse.FromString(event.answer).choice
             assert decision.memory == event.memory, f"{history.name} {event.id}: another memory"

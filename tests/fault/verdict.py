@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from galloon.clients.api.results import LearnerInfo
+from galloon.codec.learner import LearnerInfo
 from galloon.daemon.learner.events import Chose, Taught
 from galloon.v1 import combine_pb2 as wire
 from tests.fault.archive import History

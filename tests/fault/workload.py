@@ -12,8 +12,8 @@ from random import Random
 from galloon.clients.api.client import GalloonClient
 from galloon.clients.api.errors import ChoiceReplaced, FateUnknown, NotFound
 from galloon.clients.api.questions import AlignedUtterance
-from galloon.clients.api.results import Choice, Lesson
 from galloon.clients.api.stream import CombineStream, StreamOptions
+from galloon.codec.answer import Choice, Lesson
 from galloon.learners.combiners.contract import Feedback, Score, ShownGains, TrueTokens
 from galloon.learners.combiners.spec import CombinerSpec
 

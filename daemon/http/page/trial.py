@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 from uuid import uuid4
 
-from galloon.daemon.codec.utterance import observation_to_wire
+from galloon.codec.utterance import utterance_to_wire
 from galloon.daemon.errors import Invalid
 from galloon.daemon.futures import resolve
 from galloon.daemon.http.metrics import Metrics
@@ -44,7 +44,7 @@ class Trial:
         outputs = tuple(
             ExpertOutput(expert, tuple(map(Word, text.split()))) for expert, text in texts.items()
         )
-        message = observation_to_wire(Utterance("", outputs), f"try-{uuid4().hex}")
+        message = utterance_to_wire(Utterance(f"try-{uuid4().hex}", outputs))
         check(self._limits, "message_bytes", message.ByteSize(), "outputs")
         answer = await _answered(partial(host.choose, message, message.ByteSize(), True))
         self._metrics.choices.inc()

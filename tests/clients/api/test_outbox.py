@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from galloon.clients.api.errors import ChoiceReplaced, FateUnknown
 from galloon.clients.api.outbox import Kind, Request, Unanswered
 from galloon.clients.api.questions import AlignedUtterance
-from galloon.clients.api.results import Choice
-from galloon.clients.codec.requests import feedback_request, utterance_request
+from galloon.codec.answer import Choice
+from galloon.codec.request import feedback_request, utterance_request
 from galloon.learners.combiners.contract import Score
 from galloon.v1 import combine_pb2 as wire
 

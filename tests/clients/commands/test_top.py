@@ -12,10 +12,10 @@ from rich.console import Console
 from galloon.__main__ import main
 from galloon.clients.api.client import GalloonClient
 from galloon.clients.api.connection import Backoff
-from galloon.clients.api.results import ErrorRate, LearnerInfo, Statistics
 from galloon.clients.api.stream import StreamOptions
 from galloon.clients.top.status import Followed, Latency, Standing, Watcher
 from galloon.clients.top.view import view
+from galloon.codec.learner import ErrorRate, LearnerInfo, Statistics
 from galloon.learners.combiners.contract import TrueTokens
 from tests.clients.samples import BIGRAMS, TRUTH, aligned
 from tests.daemon_process import Daemon, running_daemon

@@ -76,8 +76,8 @@ async def test_an_interrupted_run_equals_one_that_never_stopped(tmp_path):
 
 async def test_the_state_is_that_of_the_library(tmp_path):
     """A combiner that learns the same rounds in the same order, without any daemon, has the same digest."""
-    from galloon.daemon.codec.spec import spec_from_wire
-    from galloon.daemon.codec.utterance import observation_from_wire
+    from galloon.codec.spec import spec_from_wire
+    from galloon.codec.utterance import decode_utterance
     from galloon.daemon.limits import Limits
 
     spec = spec_from_wire(simple_spec(), Limits(), "spec")
@@ -88,7 +88,7 @@ async def test_the_state_is_that_of_the_library(tmp_path):
             choice = await stream.choice(utterance(number))
             await stream.learned(feedback(number))
             decision = combiner.choose(
-                observation_from_wire(utterance(number), spec.experts, Limits()), choice.round
+                decode_utterance(utterance(number), spec.experts, Limits()), choice.round
             )
             assert decision.text == choice.text
             combiner.learn(decision.memory, TrueTokens(tuple(truth(number))))

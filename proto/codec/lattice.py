@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from galloon.daemon.errors import Invalid
+from galloon.codec.errors import InvalidMessage
 from galloon.learners.observation import Lattice
 from galloon.v1 import utterance_pb2 as wire
 
@@ -14,26 +14,26 @@ def lattice_from_wire(message: wire.Lattice, field: str) -> Lattice:
     """The lattice, with every state number in range; that it is acyclic is checked where it is used."""
     states, arcs = message.state_count, len(message.sources)
     if not 1 <= states <= STATES:
-        raise Invalid(f"{field}.state_count: {states}; 1 to {STATES} are allowed", field)
+        raise InvalidMessage(f"{field}.state_count", f"{states}", f"1 to {STATES} are allowed")
     if arcs > ARCS:
-        raise Invalid(f"{field}.sources: {arcs} arcs, at most {ARCS} are allowed", field)
+        raise InvalidMessage(f"{field}.sources", f"{arcs} arcs, at most {ARCS} are allowed")
     for name in ("targets", "words", "log_scores"):
         count = len(getattr(message, name))
         if count != arcs:
-            raise Invalid(f"{field}.{name}: {count} for {arcs} arcs; send one for each", field)
+            raise InvalidMessage(f"{field}.{name}", f"{count} for {arcs} arcs", "send one for each")
     if message.times and len(message.times) != states:
-        raise Invalid(
-            f"{field}.times: {len(message.times)} for {states} states; one for each, or none", field
+        raise InvalidMessage(
+            f"{field}.times", f"{len(message.times)} for {states} states", "one for each, or none"
         )
     sources, targets = np.array(message.sources, np.int64), np.array(message.targets, np.int64)
     largest = max([message.initial, *message.finals, *sources.tolist(), *targets.tolist()])
     if largest >= states:
-        raise Invalid(f"{field}: state {largest} is named, but there are only {states}, from 0 on", field)
+        raise InvalidMessage(field, f"state {largest} is named, but there are only {states}, from 0 on")
     if not message.finals:
-        raise Invalid(f"{field}.finals: none; name at least one final state", field)
+        raise InvalidMessage(f"{field}.finals", "none", "name at least one final state")
     scores, times = np.array(message.log_scores, np.float64), np.array(message.times, np.float64)
     if not (np.isfinite(scores).all() and np.isfinite(times).all()):
-        raise Invalid(f"{field}: log_scores and times must be finite", field)
+        raise InvalidMessage(field, "log_scores and times must be finite")
     return Lattice(
         states,
         message.initial,

@@ -1,10 +1,9 @@
 """Learner specs: galloon.v1.LearnerSpec to and from `CombinerSpec`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from galloon.daemon.errors import Invalid, LimitPassed, placed
-from galloon.daemon.limits import Limits, check
+from galloon.codec.errors import InvalidMessage, MessageTooLarge, SizeLimits, check_size
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.errors import InvalidInput
 from galloon.learners.unit import unit_named
@@ -34,7 +33,14 @@ DECISIONS = {
     wire.DECIDE_SAMPLE: "sample",
     wire.DECIDE_BEST: "best",
 }
-
+GAINS: Mapping[str, Any] = {
+    "slot_match": wire.SlotMatchGain,
+    "ngram": wire.NgramGain,
+    "patterns": wire.PatternsGain,
+    "regex": wire.RegexGain,
+    "gappy": wire.GappyGain,
+    "arbitrary": wire.ArbitraryGain,
+}
 
 # Counted before anything is made of them: a message of a megabyte holds 200,000 of each.
 MOST = {"derived": 64, "labels": 16, "options": 64, "text_options": 64}
@@ -42,22 +48,26 @@ PATTERN_TOKENS = 20_000
 NAME_BYTES = 256  # of an expert; it is a label of metrics and stands in every choice
 
 
-def spec_from_wire(message: wire.LearnerSpec, limits: Limits, field: str) -> CombinerSpec:
+def spec_from_wire(
+    message: wire.LearnerSpec, limits: SizeLimits | None = None, field: str = "spec"
+) -> CombinerSpec:
     """The spec, checked; `field` is where the message stands in its request."""
-    check(limits, "experts", len(message.experts), f"{field}.experts")
-    check(limits, "slots", message.window, f"{field}.window")
+    check_size(limits, "experts", len(message.experts), f"{field}.experts")
+    check_size(limits, "slots", message.window, f"{field}.window")
     for name, most in MOST.items():
         if len(getattr(message, name)) > most:
-            raise LimitPassed(name, len(getattr(message, name)), most, "give fewer", f"{field}.{name}")
+            raise MessageTooLarge(f"{field}.{name}", name, len(getattr(message, name)), most, "give fewer")
     for number, name in enumerate(message.experts):
         if len(name.encode()) > NAME_BYTES or not name.isprintable():
             where = f"{field}.experts[{number}]"
-            raise Invalid(f"{where}: a name has at most {NAME_BYTES} bytes, and nothing unprintable", where)
+            raise InvalidMessage(where, f"a name has at most {NAME_BYTES} bytes, and nothing unprintable")
     for gain in (message.gain.patterns, message.gain.gappy):
         tokens = sum(len(pattern.tokens) for pattern in gain.patterns)
         if tokens > PATTERN_TOKENS:
             where = f"{field}.gain.patterns"
-            raise LimitPassed("tokens of all patterns", tokens, PATTERN_TOKENS, "give fewer patterns", where)
+            raise MessageTooLarge(
+                where, "tokens of all patterns", tokens, PATTERN_TOKENS, "give fewer patterns"
+            )
     try:
         spec = CombinerSpec(
             experts=tuple(message.experts),
@@ -78,10 +88,12 @@ def spec_from_wire(message: wire.LearnerSpec, limits: Limits, field: str) -> Com
             options=_options(message, field),
         )
         spec.to_json()
+    except InvalidMessage:
+        raise
     except InvalidInput as error:
-        raise placed(error, field) from error
+        raise error.under(field) from error
     except ValueError as error:
-        raise Invalid(f"{field}: every number must be finite", field) from error
+        raise InvalidMessage(field, "every number must be finite") from error
     return spec
 
 
@@ -112,13 +124,13 @@ def _options(message: wire.LearnerSpec, field: str) -> dict[str, float | str]:
     for name in message.text_options:
         if name in message.options:
             where = f"{field}.text_options"
-            raise Invalid(f"{where}: {name!r} is in options too: send it once", where)
+            raise InvalidMessage(where, f"{name!r} is in options too: send it once")
     return {**message.options, **message.text_options}
 
 
 def _named(names: Mapping[Any, str], number: int, field: str) -> str:
     if number not in names:
-        raise Invalid(f"{field}: {number} is not known to this version; known are 0 to {max(names)}", field)
+        raise InvalidMessage(field, f"{number} is not known to this version", f"known are 0 to {max(names)}")
     return names[number]
 
 
@@ -128,59 +140,42 @@ def _numbered(names: Mapping[Any, str], name: str) -> Any:
 
 
 def _gain_from_wire(message: wire.Gain) -> dict[str, Any]:
-    match message.WhichOneof("gain"):
-        case None | "slot_match":
-            return {"kind": "slot_match"}
-        case "ngram":
-            return {"kind": "ngram", "order": message.ngram.order, **_nulls(message.ngram)}
-        case "patterns":
-            patterns = message.patterns
-            return {"kind": "patterns", "patterns": _patterns(patterns.patterns), **_nulls(patterns)}
-        case "regex":
-            regex = message.regex
-            gain = {"kind": "regex", "expression": regex.expression, **_given(regex, "weight")}
-            return {**gain, **_nulls(regex)}
-        case "gappy":
-            gappy = message.gappy
-            gain = {"kind": "gappy", **_given(gappy, "discount", "max_gap"), **_nulls(gappy)}
-            if gappy.lengths:
-                gain["lengths"] = list(gappy.lengths)
-            if gappy.patterns:
-                gain["patterns"] = _patterns(gappy.patterns)
-            return gain
-        case "arbitrary":
-            return {"kind": "arbitrary", **_given(message.arbitrary, "bound")}
+    """What was given: the rest keeps its default."""
+    kind = message.WhichOneof("gain") or "slot_match"
+    values: dict[str, Any] = {"kind": kind}
+    gain = getattr(message, kind)
+    if kind == "ngram":
+        values["order"] = gain.order  # has no default: a zero is refused by name
+    if kind == "regex":
+        values["expression"] = gain.expression
+    if kind == "patterns":
+        values["patterns"] = []
+    for given, value in gain.ListFields():
+        match given.name:
+            case "patterns":
+                values["patterns"] = [_pattern_from_wire(pattern) for pattern in value]
+            case "lengths":
+                values["lengths"] = list(value)
+            case name:
+                values[name] = value
+    return values
+
+
+def _pattern_from_wire(pattern: wire.Pattern) -> dict[str, Any]:
+    weight = {"weight": pattern.weight} if pattern.HasField("weight") else {}
+    return {"tokens": list(pattern.tokens), **weight}
 
 
 def _gain_to_wire(gain: Mapping[str, Any]) -> wire.Gain:
     values = {name: value for name, value in gain.items() if name != "kind"}
-    if "patterns" in values:
-        values["patterns"] = [wire.Pattern(**pattern) for pattern in values["patterns"]]
-    match gain["kind"]:
-        case "slot_match":
-            return wire.Gain(slot_match=wire.SlotMatchGain())
-        case "ngram":
-            return wire.Gain(ngram=wire.NgramGain(**values))
-        case "patterns":
-            return wire.Gain(patterns=wire.PatternsGain(**values))
-        case "regex":
-            return wire.Gain(regex=wire.RegexGain(**values))
-        case "gappy":
-            return wire.Gain(gappy=wire.GappyGain(**values))
-        case "arbitrary":
-            return wire.Gain(arbitrary=wire.ArbitraryGain(**values))
-        case kind:
-            raise InvalidInput(f"gain.kind: {kind!r} does not travel on the wire")
-
-
-def _given(message: Any, *names: str) -> dict[str, Any]:
-    """The optional fields that were given."""
-    return {name: getattr(message, name) for name in names if message.HasField(name)}
-
-
-def _nulls(message: Any) -> dict[str, Any]:
-    return {"count_nulls": True} if message.count_nulls else {}
-
-
-def _patterns(patterns: Sequence[wire.Pattern]) -> list[dict[str, Any]]:
-    return [{"tokens": list(pattern.tokens), **_given(pattern, "weight")} for pattern in patterns]
+    kind = gain.get("kind", "slot_match")
+    if kind not in GAINS:
+        raise InvalidMessage("gain.kind", f"{kind!r} is not one of {', '.join(GAINS)}")
+    try:
+        if "patterns" in values:
+            values["patterns"] = [wire.Pattern(**pattern) for pattern in values["patterns"]]
+        return wire.Gain(**{kind: GAINS[kind](**values)})
+    except (TypeError, ValueError) as error:
+        raise InvalidMessage(
+            "gain", f"a gain of kind {kind!r} cannot be sent with these values: {error}"
+        ) from error

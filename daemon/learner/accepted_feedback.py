@@ -1,0 +1,23 @@
+"""The kinds of feedback that each setting takes. The table stands in docs/feedback.md too."""
+
+from galloon.daemon.errors import WrongSetting
+from galloon.learners.paths.protocol import Setting
+from galloon.v1 import combine_pb2 as wire
+
+# Who knows the truth may always say it: the learner is shown no more of it than its setting reveals.
+ACCEPTED = {
+    Setting.FULL: ("true_text", "true_tokens"),
+    Setting.SEMI_BANDIT: ("true_text", "true_tokens", "shown_gains"),
+    Setting.BANDIT: ("true_text", "true_tokens", "shown_gains", "score"),
+}
+
+
+def check_accepted(message: wire.Feedback, setting: Setting) -> None:
+    """Refuse feedback of a kind that a learner of this setting does not take."""
+    kind = message.WhichOneof("feedback")
+    if kind is not None and kind not in ACCEPTED[setting]:
+        accepted = " or ".join(ACCEPTED[setting])
+        raise WrongSetting(
+            f"feedback.{kind}: this learner's setting is {setting.value}, which takes {accepted}",
+            f"feedback.{kind}",
+        )

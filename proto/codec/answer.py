@@ -1,0 +1,250 @@
+"""What a daemon answers on a stream: `Opened`, `Choice`, `Lesson`, `Problem`, to and from a CombineResponse.
+
+`answer_to_bytes` serialises once, for the journal and for the stream; `answer_from_wire` is its inverse.
+`repeated` marks an answer that was given before.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from galloon.codec.spec import spec_from_wire, spec_to_wire
+from galloon.learners.combiners.contract import ChosenToken
+from galloon.learners.combiners.spec import CombinerSpec
+from galloon.v1 import combine_pb2 as wire
+
+
+@dataclass(frozen=True, slots=True)
+class SlotAlternative:
+    """A token that was on offer in a slot, who offered it, and how probable it was."""
+
+    slot: int
+    token: str
+    experts: tuple[str, ...]
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The combination of one utterance. tokens, experts and probabilities are parallel, one of each slot."""
+
+    id: str
+    round: int
+    text: str
+    tokens: Sequence[str]  # empty for null
+    experts: Sequence[str]  # or transitions, for an explicit automaton
+    probabilities: Sequence[float]
+    log_probability: float
+    lessons: int  # that the learner had taken in when it chose
+    repeated_answer: bool = False
+    alternatives: Sequence[SlotAlternative] = ()
+
+    @property
+    def slots(self) -> tuple[ChosenToken, ...]:
+        """The same token by token."""
+        rows = zip(self.tokens, self.experts, self.probabilities, strict=True)
+        return tuple(ChosenToken(token, expert, probability) for token, expert, probability in rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """Feedback that is durable and learned."""
+
+    id: str
+    round: int
+    gain: float
+    expert_gains: Mapping[str, float]  # what each expert alone would have gained, where the truth is known
+    lessons: int  # of the learner, this one included
+    total_gain: float
+    repeated_answer: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """What the daemon says when a stream is opened."""
+
+    learner: str
+    spec: CombinerSpec
+    experts: tuple[str, ...]
+    max_in_flight: int
+    created: bool
+    rounds_started: int
+    lessons: int
+    run_id: str = ""
+    rounds_recovered: int = 0
+    rounds: tuple[tuple[str, wire.RoundState.ValueType], ...] = ()  # of the ids that were asked for
+
+
+@dataclass(frozen=True, slots=True)
+class PassedLimit:
+    """A limit of the daemon that a request passed, as its configuration names it."""
+
+    name: str
+    allowed: float
+    needed: float
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A request that failed. `code` is the number of a gRPC status code."""
+
+    id: str
+    about: wire.RequestKind.ValueType
+    code: int
+    reason: wire.Reason.ValueType
+    message: str
+    field: str = ""
+    limit: PassedLimit | None = None
+
+
+Answer = Opened | Choice | Lesson | Problem
+
+
+def answer_to_bytes(answer: Answer) -> bytes:
+    """A serialised CombineResponse; deterministic, because it becomes part of a learner's state."""
+    response = wire.CombineResponse()
+    match answer:  # filled in place: a message that is passed to another one is copied
+        case Choice():
+            _fill_choice(response.choice, answer)
+            return response.SerializeToString()  # has no maps, whose order is free
+        case Lesson():
+            _fill_lesson(response.learned, answer)
+        case Opened():
+            response.opened.CopyFrom(_opened_to_wire(answer))
+        case Problem():
+            response.problem.CopyFrom(_problem_to_wire(answer))
+    return response.SerializeToString(deterministic=True)
+
+
+def answer_from_wire(response: wire.CombineResponse) -> Answer | None:
+    """None for an answer of a kind that only a later version knows."""
+    match response.WhichOneof("response"):
+        case "choice":
+            return choice_from_wire(response.choice)
+        case "learned":
+            return lesson_from_wire(response.learned)
+        case "opened":
+            return _opened_from_wire(response.opened)
+        case "problem":
+            return _problem_from_wire(response.problem)
+        case None:
+            return None
+
+
+def repeated(answer: bytes) -> bytes:
+    """The same answer, marked as given before."""
+    message = wire.CombineResponse.FromString(answer)
+    if message.HasField("choice"):
+        message.choice.repeated_answer = True
+    else:
+        message.learned.repeated_answer = True
+    return message.SerializeToString(deterministic=True)
+
+
+def _fill_choice(message: wire.Choice, choice: Choice) -> None:
+    message.id, message.round, message.text = choice.id, choice.round, choice.text
+    message.log_probability, message.lessons = choice.log_probability, choice.lessons
+    message.repeated_answer = choice.repeated_answer
+    message.tokens.extend(choice.tokens)
+    message.experts.extend(choice.experts)
+    message.probabilities.extend(choice.probabilities)
+    message.alternatives.extend(
+        wire.Alternative(
+            slot=entry.slot, token=entry.token, experts=entry.experts, probability=entry.probability
+        )
+        for entry in choice.alternatives
+    )
+
+
+def choice_from_wire(message: wire.Choice) -> Choice:
+    return Choice(
+        message.id,
+        message.round,
+        message.text,
+        tuple(message.tokens),
+        tuple(message.experts),
+        tuple(message.probabilities),
+        message.log_probability,
+        message.lessons,
+        message.repeated_answer,
+        tuple(
+            SlotAlternative(entry.slot, entry.token, tuple(entry.experts), entry.probability)
+            for entry in message.alternatives
+        ),
+    )
+
+
+def _fill_lesson(message: wire.Learned, lesson: Lesson) -> None:
+    message.id, message.round, message.lessons = lesson.id, lesson.round, lesson.lessons
+    message.gain, message.total_gain = lesson.gain, lesson.total_gain
+    message.repeated_answer = lesson.repeated_answer
+    message.expert_gains.update(lesson.expert_gains)
+
+
+def lesson_from_wire(message: wire.Learned) -> Lesson:
+    return Lesson(
+        message.id,
+        message.round,
+        message.gain,
+        dict(message.expert_gains),
+        message.lessons,
+        message.total_gain,
+        message.repeated_answer,
+    )
+
+
+def _opened_to_wire(opened: Opened) -> wire.Opened:
+    return wire.Opened(
+        learner=opened.learner,
+        spec=spec_to_wire(opened.spec),
+        experts=opened.experts,
+        max_in_flight=opened.max_in_flight,
+        rounds=[wire.RoundStatus(id=name, state=state) for name, state in opened.rounds],
+        created=opened.created,
+        rounds_started=opened.rounds_started,
+        lessons=opened.lessons,
+        run_id=opened.run_id,
+        rounds_recovered=opened.rounds_recovered,
+    )
+
+
+def _opened_from_wire(message: wire.Opened) -> Opened:
+    return Opened(
+        message.learner,
+        spec_from_wire(message.spec),
+        tuple(message.experts),
+        message.max_in_flight,
+        message.created,
+        message.rounds_started,
+        message.lessons,
+        message.run_id,
+        message.rounds_recovered,
+        tuple((status.id, status.state) for status in message.rounds),
+    )
+
+
+def _problem_to_wire(problem: Problem) -> wire.Problem:
+    message = wire.Problem(
+        id=problem.id,
+        about=problem.about,
+        code=problem.code,
+        reason=problem.reason,
+        message=problem.message,
+        field=problem.field,
+    )
+    if problem.limit is not None:
+        message.limit.name = problem.limit.name
+        message.limit.allowed, message.limit.needed = problem.limit.allowed, problem.limit.needed
+    return message
+
+
+def _problem_from_wire(message: wire.Problem) -> Problem:
+    limit = message.limit
+    return Problem(
+        message.id,
+        message.about,
+        message.code,
+        message.reason,
+        message.message,
+        message.field,
+        PassedLimit(limit.name, limit.allowed, limit.needed) if message.HasField("limit") else None,
+    )

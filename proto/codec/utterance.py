@@ -1,0 +1,307 @@
+"""Utterances: galloon.v1.Utterance to and from what a combiner observes.
+
+`decode_utterance` reads what a client sent, `utterance_to_wire` writes it. `canonical_bytes` are the same for the
+same content; `fingerprint` names them.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from itertools import repeat
+from math import isinf, isnan, nan
+
+import numpy as np
+from google.protobuf.message import Message
+from numpy.typing import NDArray
+
+from galloon.codec.errors import InvalidMessage, SizeLimits, check_size
+from galloon.codec.lattice import lattice_from_wire, lattice_to_wire
+from galloon.learners.combiners.contract import NamedTokens, Observation
+from galloon.learners.observation import ExpertOutput, Hypothesis, Utterance, Word
+from galloon.learners.offers import Offers
+from galloon.v1 import utterance_pb2 as wire
+
+ID_BYTES = 256
+LABELS = 16
+LABEL_BYTES = 256
+HYPOTHESES = 1000
+FINGERPRINT_BYTES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class AlignedUtterance:
+    """Slots: each expert offers one token, or the empty string for nothing, in each of the same slots."""
+
+    id: str
+    offers: Mapping[str, Sequence[str]]
+    confidences: Mapping[str, Sequence[float]] = field(default_factory=dict)  # NaN where there is none
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def from_network(
+        cls, utterance_id: str, network: Offers, labels: Mapping[str, str] | None = None
+    ) -> "AlignedUtterance":
+        """The slots that the library's alignment made."""
+        words = network.vocabulary
+        columns = {name: network.tokens[:, j].tolist() for j, name in enumerate(network.experts)}
+        return cls(
+            utterance_id,
+            {name: tuple(words[token] for token in column) for name, column in columns.items()},
+            {name: tuple(network.confidences[:, j].tolist()) for j, name in enumerate(network.experts)},
+            dict(labels or {}),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class NamedUtterance:
+    """For a learner with an explicit automaton: what each transition outputs, by its name."""
+
+    id: str
+    tokens: Mapping[str, str]
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+Question = Utterance | AlignedUtterance | NamedUtterance
+
+
+def decode_utterance(
+    message: wire.Utterance, experts: Sequence[str], limits: SizeLimits | None
+) -> Observation:
+    """What the combiner of these experts sees; for an explicit automaton there are no experts."""
+    check_id(message.id, "utterance.id")
+    _check_labels(message.labels)
+    labels = dict(message.labels)
+    match message.WhichOneof("observation"):
+        case "slots":
+            return _slots_from_wire(message.slots, experts, limits, labels)
+        case "outputs":
+            return Utterance(message.id, _outputs_from_wire(message.outputs, experts, limits), None, labels)
+        case "named_tokens":
+            return _named_from_wire(message.named_tokens)
+        case None:
+            raise InvalidMessage("utterance", "give slots, outputs or named_tokens")
+
+
+def utterance_to_wire(utterance: Question) -> wire.Utterance:
+    match utterance:
+        case AlignedUtterance():
+            offers = [
+                wire.SlotOffers(
+                    expert=name, tokens=tokens, confidences=_column(utterance.confidences.get(name, ()))
+                )
+                for name, tokens in utterance.offers.items()
+            ]
+            message = wire.Utterance(slots=wire.Slots(offers=offers))
+        case NamedUtterance():
+            named = wire.NamedTokens(names=utterance.tokens.keys(), tokens=utterance.tokens.values())
+            message = wire.Utterance(named_tokens=named)
+        case Utterance():
+            outputs = [_output_to_wire(output) for output in utterance.outputs]
+            message = wire.Utterance(outputs=wire.EngineOutputs(outputs=outputs))
+    message.id = utterance.id
+    message.labels.update(utterance.labels)
+    return message
+
+
+def canonical_bytes(message: Message) -> bytes:
+    """The same for the same content, however the sender ordered its maps."""
+    return message.SerializeToString(deterministic=True)
+
+
+def fingerprint(canonical: bytes) -> bytes:
+    """Names the content of a message."""
+    return blake2b(canonical, digest_size=FINGERPRINT_BYTES).digest()
+
+
+def check_id(value: str, field: str) -> None:
+    if not value:
+        raise InvalidMessage(field, "missing", "give every utterance an id of its own")
+    if len(value.encode()) > ID_BYTES:
+        raise InvalidMessage(field, f"{len(value.encode())} bytes, at most {ID_BYTES} are allowed")
+
+
+def _check_labels(labels: Mapping[str, str]) -> None:
+    if len(labels) > LABELS:
+        raise InvalidMessage("utterance.labels", f"{len(labels)} labels, at most {LABELS} are allowed")
+    for name, value in labels.items():
+        if not name or max(len(name.encode()), len(value.encode())) > LABEL_BYTES:
+            raise InvalidMessage(
+                "utterance.labels",
+                f"names and values have at most {LABEL_BYTES} bytes, and no name is empty",
+            )
+
+
+def _check_experts(given: list[str], experts: Sequence[str], field: str) -> None:
+    """Each expert of the learner once, and nobody else."""
+    if not experts:
+        raise InvalidMessage(field, "this learner has an automaton: send named_tokens")
+    if len(given) == len(experts) and set(given) == set(experts):
+        return
+    for number, name in enumerate(given):
+        where = f"{field}[{number}].expert"
+        if name not in experts:
+            known = ", ".join(experts)
+            raise InvalidMessage(where, f"{name!r} is not an expert", f"known are {known}")
+        if name in given[:number]:
+            raise InvalidMessage(where, f"{name!r} comes twice")
+    missing = ", ".join(sorted(set(experts) - set(given)))
+    raise InvalidMessage(field, f"nothing from {missing}", "an expert that said nothing is sent empty")
+
+
+def _slots_from_wire(
+    message: wire.Slots, experts: Sequence[str], limits: SizeLimits | None, labels: Mapping[str, str]
+) -> Offers:
+    field = "utterance.slots.offers"
+    offers: Sequence[wire.SlotOffers] = message.offers
+    check_size(limits, "experts", len(offers), field)
+    given = [offer.expert for offer in offers]
+    if not offers or given != list(experts):
+        _check_experts(given, experts, field)
+        offers = [offers[given.index(name)] for name in experts]
+    slots = len(offers[0].tokens)
+    check_size(limits, "slots", slots, f"{field}[0].tokens")
+    if not slots or any(len(offer.tokens) != slots for offer in offers):
+        raise _uneven(message)
+    numbers = {"": 0}  # tokens, in the order in which they are met
+    flat = [numbers.setdefault(token, len(numbers)) for offer in offers for token in offer.tokens]
+    tokens = np.array(flat, np.int32).reshape(len(offers), slots).T.copy()
+    return Offers(tuple(experts), tuple(numbers), tokens, _slot_confidences(offers, slots), labels)
+
+
+def _slot_confidences(offers: Sequence[wire.SlotOffers], slots: int) -> NDArray[np.float64]:
+    """Slots x experts, NaN where an expert gave none."""
+    if not any(offer.confidences for offer in offers):
+        return np.full((slots, len(offers)), nan)
+    flat: list[float] = []
+    for number, offer in enumerate(offers):
+        given = offer.confidences
+        if given and len(given) != slots:
+            _numbers(given, slots, f"utterance.slots.offers[{number}].confidences")
+        flat.extend(given or repeat(nan, slots))
+    confidences = np.array(flat).reshape(len(offers), slots)
+    if np.isinf(confidences).any():
+        raise InvalidMessage(
+            "utterance.slots.offers", "an infinite confidence", "send a finite number, or NaN for none"
+        )
+    return confidences.T.copy()
+
+
+def _uneven(message: wire.Slots) -> InvalidMessage:
+    counts = [len(offer.tokens) for offer in message.offers]
+    if not counts[0]:
+        return InvalidMessage("utterance.slots.offers[0].tokens", "no slots", "send at least one")
+    row = next(row for row, count in enumerate(counts) if count != counts[0])
+    field = f"utterance.slots.offers[{row}].tokens"
+    return InvalidMessage(field, f"{counts[row]} tokens, but offers[0] has {counts[0]}")
+
+
+def _named_from_wire(message: wire.NamedTokens) -> NamedTokens:
+    names, field = list(message.names), "utterance.named_tokens"
+    if len(names) != len(message.tokens):
+        raise InvalidMessage(field, f"{len(names)} names but {len(message.tokens)} tokens")
+    tokens = dict(zip(names, message.tokens, strict=True))
+    if len(tokens) != len(names):
+        last = {name: number for number, name in enumerate(names)}
+        twice = next(name for number, name in enumerate(names) if last[name] != number)
+        raise InvalidMessage(f"{field}.names", f"{twice!r} comes twice")
+    return NamedTokens(tokens)
+
+
+def _outputs_from_wire(
+    message: wire.EngineOutputs, experts: Sequence[str], limits: SizeLimits | None
+) -> tuple[ExpertOutput, ...]:
+    outputs, field = message.outputs, "utterance.outputs.outputs"
+    check_size(limits, "experts", len(outputs), field)
+    given = [output.expert for output in outputs]
+    _check_experts(given, experts, field)
+    return tuple(
+        _output_from_wire(outputs[given.index(name)], f"{field}[{given.index(name)}]", limits)
+        for name in experts
+    )
+
+
+def _output_from_wire(message: wire.ExpertOutput, field: str, limits: SizeLimits | None) -> ExpertOutput:
+    check_size(limits, "slots", len(message.words), f"{field}.words")
+    if len(message.nbest) > HYPOTHESES:
+        raise InvalidMessage(
+            f"{field}.nbest", f"{len(message.nbest)} hypotheses, at most {HYPOTHESES} are allowed"
+        )
+    confidence = message.confidence if message.HasField("confidence") else None
+    nbest = []
+    for number, hypothesis in enumerate(message.nbest):
+        where = f"{field}.nbest[{number}]"
+        check_size(limits, "slots", len(hypothesis.words), f"{where}.words")
+        words = _words_from_wire(hypothesis.words, hypothesis.confidences, (), (), where)
+        score = hypothesis.score if hypothesis.HasField("score") else None
+        nbest.append(Hypothesis(words, _finite(score, f"{where}.score")))
+    return ExpertOutput(
+        message.expert,
+        _words_from_wire(message.words, message.confidences, message.starts, message.ends, field),
+        _finite(confidence, f"{field}.confidence"),
+        tuple(nbest),
+        lattice_from_wire(message.lattice, f"{field}.lattice") if message.HasField("lattice") else None,
+    )
+
+
+def _output_to_wire(output: ExpertOutput) -> wire.ExpertOutput:
+    return wire.ExpertOutput(
+        expert=output.name,
+        words=[word.text for word in output.words],
+        confidences=_column(word.confidence for word in output.words),
+        starts=_column(word.start for word in output.words),
+        ends=_column(word.end for word in output.words),
+        confidence=output.confidence,
+        nbest=[
+            wire.Hypothesis(
+                words=[word.text for word in hypothesis.words],
+                confidences=_column(word.confidence for word in hypothesis.words),
+                score=hypothesis.score,
+            )
+            for hypothesis in output.nbest
+        ],
+        lattice=None if output.lattice is None else lattice_to_wire(output.lattice),
+    )
+
+
+def _words_from_wire(
+    texts: Sequence[str],
+    confidences: Sequence[float],
+    starts: Sequence[float],
+    ends: Sequence[float],
+    field: str,
+) -> tuple[Word, ...]:
+    if not all(texts):
+        raise InvalidMessage(
+            f"{field}.words[{list(texts).index('')}]", "empty", "leave out what was not said"
+        )
+    count = len(texts)
+    columns = [
+        _numbers(values, count, f"{field}.{name}") if values else [nan] * count
+        for name, values in (("confidences", confidences), ("starts", starts), ("ends", ends))
+    ]
+    return tuple(
+        Word(text, *(None if isnan(value) else value for value in row))
+        for text, *row in zip(texts, *columns, strict=True)
+    )
+
+
+def _column(values: Iterable[float | None]) -> list[float]:
+    """An optional number of each word as an array with NaN for none; empty when there is none at all."""
+    column = [nan if value is None else value for value in values]
+    return [] if all(isnan(value) for value in column) else column
+
+
+def _numbers(values: Sequence[float], count: int, field: str) -> list[float]:
+    """As many numbers as there are tokens, NaN for none, none infinite."""
+    if len(values) != count:
+        raise InvalidMessage(field, f"{len(values)} numbers for {count} tokens", "send as many, or none")
+    numbers = list(values)
+    if any(map(isinf, numbers)):
+        raise InvalidMessage(field, "infinite", "send a finite number, or NaN for none")
+    return numbers
+
+
+def _finite(value: float | None, field: str) -> float | None:
+    if value is not None and (isnan(value) or isinf(value)):
+        raise InvalidMessage(field, f"{value} is not a finite number", "leave it out instead")
+    return value
