@@ -1,0 +1,231 @@
+"""One page, as several engines read it, brought together line by line: `match_page`.
+
+Engines with boxes are matched by place (`lines`), those without by what they say (`placing`). Where nobody gives
+boxes, the lines are those of the engine that agrees best with the others, and the rest is matched by what it says.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+
+from rapidfuzz import fuzz, process
+from rapidfuzz.distance import Indel
+
+from galloon.learners.documents.document import Box, Line, Page
+from galloon.learners.documents.failures import sift
+from galloon.learners.documents.invented import invented
+from galloon.learners.documents.layout import Ints, Layout, lay_out
+from galloon.learners.documents.lines import find_lines
+from galloon.learners.documents.matched import MatchedLine, MatchedPage, Unmatchable
+from galloon.learners.documents.placing import place_words
+from galloon.learners.documents.reading_order import Placed, Voter, reading_order
+from galloon.learners.documents.resemblance import bag, contained, letters_of, most_typical
+from galloon.learners.observation import Word
+
+_PART = 70.0  # of 100: letters that are in another line
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A line while engines are added to it."""
+
+    said: dict[str, tuple[Word, ...]] = field(default_factory=dict)
+    order: dict[str, float] = field(default_factory=dict)  # where it stands in each engine's own reading
+    places: dict[str, tuple[Box, ...]] = field(default_factory=dict)
+    placed: Placed | None = None
+    source: Line | None = None  # the engine's line that gives the region
+
+    def letters(self) -> dict[str, str]:
+        return {engine: letters_of(words) for engine, words in self.said.items()}
+
+    @property
+    def typical(self) -> str:
+        """The letters of the engine that is most like the others here."""
+        return most_typical(list(self.letters().values()))
+
+
+def match_page(pages: Mapping[str, Page], order_from: str | None = None) -> MatchedPage:
+    """The lines of the page in reading order; `order_from` names an engine whose order is taken as it is."""
+    sifted = sift(pages)
+    kept = sifted.pages
+    boxed = {engine: page for engine, page in kept.items() if page.has_boxes}
+    if boxed:
+        drafts = _by_place(boxed)
+    elif kept:
+        base = _most_agreeing(kept)
+        drafts = _by_lines(base, kept[base])
+        boxed = {base: kept[base]}
+    else:
+        drafts = []
+    unplaced = {engine: page for engine, page in kept.items() if engine not in boxed}
+    if unplaced:
+        drafts = _ordered(drafts, list(boxed), None)
+    for engine, page in unplaced.items():
+        drafts = _by_text(drafts, engine, page)
+    made_up = invented([draft.letters() for draft in drafts]) if len(kept) > 1 else [False] * len(drafts)
+    left_out: dict[str, list[str]] = {}
+    for draft in (draft for draft, bad in zip(drafts, made_up, strict=True) if bad):
+        for engine, words in draft.said.items():
+            left_out.setdefault(engine, []).append(" ".join(word.text for word in words))
+    drafts = [draft for draft, bad in zip(drafts, made_up, strict=True) if not bad]
+    ordered = _ordered(drafts, list(kept), order_from)
+    first = next(iter(boxed.values()), None)
+    return MatchedPage(
+        tuple(_matched(draft, str(number)) for number, draft in enumerate(ordered, 1)),
+        first.width if first else None,
+        first.height if first else None,
+        name=next((page.name for page in pages.values() if page.name), ""),
+        absent=sifted.absent,
+        left_out={engine: tuple(texts) for engine, texts in left_out.items()},
+        notes=sifted.notes,
+    )
+
+
+def _by_place(boxed: Mapping[str, Page]) -> list[_Draft]:
+    names = list(boxed)
+    layout = lay_out(list(boxed.values()))
+    lines = [line for page in boxed.values() for line in page.lines if line.words]
+    drafts = []
+    for line in find_lines(layout):
+        draft = _Draft(placed=Placed(line.left, line.right, line.middle, line.height))
+        for engine, rows in line.words.items():
+            name = names[engine]
+            draft.said[name] = tuple(layout.words[row] for row in rows)
+            draft.places[name] = tuple(layout.boxes[row] for row in rows)
+            draft.order[name] = float(median(rows))
+        draft.source = _region_of(layout, lines, next(iter(line.words.values())))
+        drafts.append(draft)
+    return drafts
+
+
+def _region_of(layout: Layout, lines: Sequence[Line], rows: Ints) -> Line | None:
+    number = int(layout.lines[rows[0]])
+    return lines[number] if number < len(lines) else None
+
+
+def _by_lines(engine: str, page: Page) -> list[_Draft]:
+    lines = [line for line in page.lines if line.words]
+    return [
+        _Draft({engine: line.words}, {engine: float(number)}, source=line)
+        for number, line in enumerate(lines)
+    ]
+
+
+def _by_text(drafts: list[_Draft], engine: str, page: Page) -> list[_Draft]:
+    """Add an engine without boxes; words that fit no line become lines of their own, where the engine has them."""
+    words = [(number, word) for number, line in enumerate(page.lines) for word in line.words]
+    known = [draft.typical for draft in drafts]
+    owner = place_words(known, [letters_of([word]) for _, word in words])
+    _bridge(owner, [number for number, _ in words])
+    found: dict[int, list[int]] = {}
+    for place, line in enumerate(owner):
+        found.setdefault(line if line >= 0 else -1 - words[place][0], []).append(place)
+    added: list[_Draft] = []
+    for key, places in found.items():
+        spoken = tuple(words[place][1] for place in places)
+        if key >= 0:
+            drafts[key].said[engine] = spoken
+            drafts[key].order[engine] = float(median(places))
+        elif 2 * len(places) > len(page.lines[-1 - key].words) and not _is_part(letters_of(spoken), known):
+            added.append(
+                _Draft({engine: spoken}, {engine: float(median(places))}, source=page.lines[-1 - key])
+            )
+    for draft in added:
+        _insert(drafts, draft)
+    return drafts
+
+
+def _is_part(letters: str, lines: Sequence[str]) -> bool:
+    """Whether a line has these letters already: cells of a table, read column by column, or a second reading."""
+    best = process.extractOne(letters, lines, scorer=fuzz.partial_ratio, score_cutoff=_PART)
+    return best is not None and len(letters) <= len(best[0])
+
+
+def _bridge(owner: list[int], lines: Sequence[int]) -> None:
+    """Words of one own line, between words that have found a line, go there too: misread, not left over."""
+    for place in range(1, len(owner)):
+        if owner[place] >= 0 or owner[place - 1] < 0 or lines[place] != lines[place - 1]:
+            continue
+        end = place
+        while end < len(owner) and owner[end] < 0 and lines[end] == lines[place]:
+            end += 1
+        if end < len(owner) and owner[end] == owner[place - 1]:
+            owner[place:end] = [owner[end]] * (end - place)
+
+
+def _most_agreeing(pages: Mapping[str, Page]) -> str:
+    """The engine whose text is most in the others'; of equally good ones that with the most lines."""
+    bags = {
+        engine: bag("".join(letters_of(line.words) for line in page.lines), 4)
+        for engine, page in pages.items()
+    }
+    agreement = {
+        engine: sum(
+            contained(own, other) + contained(other, own) for name, other in bags.items() if name != engine
+        )
+        for engine, own in bags.items()
+    }
+    best = max(agreement.values())
+    good = [engine for engine in pages if agreement[engine] >= 0.95 * best]
+    return max(good, key=lambda engine: len(pages[engine].lines))
+
+
+def _ordered(drafts: list[_Draft], engines: Sequence[str], order_from: str | None) -> list[_Draft]:
+    """The lines in reading order. Lines without a place follow the one that they follow in their engine's text."""
+    if order_from is not None and order_from not in engines:
+        raise Unmatchable(order_from, "the order was to come from it, but it has no text on this page")
+    placed = [draft for draft in drafts if draft.placed is not None]
+    loose = [draft for draft in drafts if draft.placed is None]
+    if placed:
+        places = [_with_letters(draft) for draft in placed]
+        voters = {engine: _voter(placed, engine) for engine in engines}
+        if order_from is not None:
+            voters = {order_from: voters[order_from]}
+        placed = [placed[number] for number in reading_order(places, voters, follow=order_from)]
+    for draft in loose:
+        _insert(placed, draft)
+    return placed
+
+
+def _insert(drafts: list[_Draft], draft: _Draft) -> None:
+    """Put a line without a place after the one that it follows in its first engine's text."""
+    engine, at = next(iter(draft.order.items()))
+    before = [place for place, other in enumerate(drafts) if other.order.get(engine, at) < at]
+    after = max(before, key=lambda place: drafts[place].order[engine], default=-1)
+    drafts.insert(after + 1, draft)
+
+
+def _with_letters(draft: _Draft) -> Placed:
+    place = draft.placed
+    assert place is not None, "only lines with a place are asked for it"
+    return Placed(place.left, place.right, place.middle, place.height, len(draft.typical))
+
+
+def _voter(drafts: Sequence[_Draft], engine: str) -> Voter:
+    having = [number for number, draft in enumerate(drafts) if engine in draft.order]
+    having.sort(key=lambda number: drafts[number].order[engine])
+    alike = [
+        (_agreement(drafts[number].letters(), engine), len(drafts[number].said[engine])) for number in having
+    ]
+    total = sum(weight for _, weight in alike)
+    return Voter(tuple(having), sum(value * weight for value, weight in alike) / total if total else 0.0)
+
+
+def _agreement(letters: Mapping[str, str], engine: str) -> float:
+    others = [text for name, text in letters.items() if name != engine]
+    if not others:
+        return 0.5
+    return sum(Indel.normalized_similarity(letters[engine], text) for text in others) / len(others)
+
+
+def _matched(draft: _Draft, name: str) -> MatchedLine:
+    letters = draft.letters()
+    alike = [_agreement(letters, engine) for engine in letters] if len(letters) > 1 else [1.0]
+    return MatchedLine(
+        name,
+        draft.said,
+        draft.places,
+        Box.around(box for boxes in draft.places.values() for box in boxes),
+        region=draft.source.region if draft.source else "",
+        confidence=sum(alike) / len(alike),
+    )

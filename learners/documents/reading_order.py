@@ -1,0 +1,215 @@
+"""The order in which the lines of a page are read: `reading_order` picks the one that most speaks for.
+
+Candidates are the order of each engine that has half of the lines, the columns that the free strips of the page
+show, and the rows. Every engine votes with the pairs of lines that follow each other in its own reading, by how
+much of the page it has and how well it agrees with the others; the columns vote like two engines. A candidate is
+cut down to the lines that a voter has before it is compared, so that a block which a voter skips does no harm.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+_GEOMETRY = 2.0  # engines' worth of votes
+_ZIGZAG = 0.25  # what is left of the vote of an engine that reads across columns
+_ACROSS = 0.2  # of its steps go sideways: then it does
+_NARROW = 0.4  # of the text's width: a note in the margin, read after the text
+_COVERS = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """Where a line stands on the upright page."""
+
+    left: float
+    right: float
+    middle: float
+    height: float
+    letters: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Voter:
+    """An engine's own order of the lines that it has, and how far it is to be believed."""
+
+    order: tuple[int, ...]
+    weight: float
+
+
+def reading_order(
+    lines: Sequence[Placed], voters: Mapping[str, Voter], follow: str | None = None
+) -> list[int]:
+    """Numbers of the lines in reading order; `follow` names a voter whose order is taken as it is."""
+    if follow is not None:
+        return with_missing(lines, voters[follow].order)
+    everything = list(range(len(lines)))
+    columns = _columns(lines, everything)
+    ballots = [(columns, _GEOMETRY)]
+    candidates = [columns, _rows(lines, everything)]
+    for voter in voters.values():
+        if len(voter.order) < 2:
+            continue
+        weight = voter.weight * (_ZIGZAG if _zigzags(lines, voter.order) else 1.0)
+        ballots.append((list(voter.order), weight * len(voter.order) / max(1, len(lines))))
+        if len(voter.order) >= _COVERS * len(lines):
+            candidates.append(with_missing(lines, voter.order))
+    best = max(candidates, key=lambda order: sum(weight * _kept(order, said) for said, weight in ballots))
+    return _notes_last(lines, best)
+
+
+def _notes_last(lines: Sequence[Placed], order: Sequence[int]) -> list[int]:
+    """The order with notes in the margin after the text that they stand beside: engines read them anywhere."""
+    block = _widest_block(lines, _rows(lines, order))
+    if block is None:
+        return list(order)
+    first, last, strip = block
+    beside = set(_rows(lines, order)[first:last])
+    left = [number for number in order if number in beside and lines[number].right <= strip]
+    right = [number for number in order if number in beside and lines[number].right > strip]
+    for notes, text in ((left, right), (right, left)):
+        if _is_margin(lines, notes, text):
+            others = [number for number in order if number not in set(notes)]
+            place = max(others.index(number) for number in text) + 1
+            return [*others[:place], *notes, *others[place:]]
+    return list(order)
+
+
+def with_missing(lines: Sequence[Placed], order: Sequence[int]) -> list[int]:
+    """The order, with each line that it lacks below the line above it in its column."""
+    done = list(order)
+    there = set(done)
+    for number in sorted(set(range(len(lines))) - there, key=lambda i: lines[i].middle):
+        above = [other for other in done if _is_above(lines[other], lines[number])]
+        if above:
+            nearest = max(above, key=lambda other: lines[other].middle)
+            done.insert(done.index(nearest) + 1, number)
+            continue
+        below = [other for other in done if _is_above(lines[number], lines[other])]
+        nearest_below = min(below, key=lambda other: lines[other].middle, default=None)
+        done.insert(0 if nearest_below is None else done.index(nearest_below), number)
+    return done
+
+
+def _is_above(first: Placed, second: Placed) -> bool:
+    shared = min(first.right, second.right) - max(first.left, second.left)
+    return first.middle < second.middle and shared > 0.3 * min(
+        first.right - first.left, second.right - second.left
+    )
+
+
+def _kept(order: Sequence[int], said: Sequence[int]) -> float:
+    """Which share of a voter's steps the order keeps, both cut down to the voter's lines."""
+    own = set(said)
+    cut = [number for number in order if number in own]
+    following = dict(pairwise(cut))
+    steps = list(pairwise(said))
+    return sum(following.get(a) == b for a, b in steps) / max(1, len(steps))
+
+
+def _zigzags(lines: Sequence[Placed], order: Sequence[int]) -> bool:
+    steps = list(pairwise(order))
+    sideways = sum(
+        abs(lines[a].middle - lines[b].middle) < 0.5 * lines[a].height
+        and min(lines[a].letters, lines[b].letters) > 5
+        for a, b in steps
+    )
+    return sideways > _ACROSS * max(1, len(steps))
+
+
+def _rows(lines: Sequence[Placed], numbers: Sequence[int]) -> list[int]:
+    """From top to bottom; what stands side by side from left to right."""
+    ordered: list[int] = []
+    row: list[int] = []
+    for number in sorted(numbers, key=lambda i: lines[i].middle):
+        if row and lines[number].middle - lines[row[0]].middle > 0.5 * lines[row[0]].height:
+            ordered += sorted(row, key=lambda i: lines[i].left)
+            row = []
+        row.append(number)
+    return ordered + sorted(row, key=lambda i: lines[i].left)
+
+
+def _columns(lines: Sequence[Placed], numbers: Sequence[int]) -> list[int]:
+    """Rows, but where a block of them has a free strip down its middle, first what is left of it."""
+    rows = _rows(lines, numbers)
+    block = _widest_block(lines, rows)
+    if block is None:
+        return rows
+    first, last, strip = block
+    left = [number for number in rows[first:last] if lines[number].right <= strip]
+    right = [number for number in rows[first:last] if lines[number].right > strip]
+    if _is_margin(lines, left, right):
+        left, right = right, left
+    above, below = rows[:first], rows[last:]
+    return [
+        *_columns(lines, above),
+        *_columns(lines, left),
+        *_columns(lines, right),
+        *_columns(lines, below),
+    ]
+
+
+def _is_margin(lines: Sequence[Placed], first: Sequence[int], second: Sequence[int]) -> bool:
+    """Whether the first column is a narrow one beside the text, whose notes are read after it."""
+    width = [
+        max(lines[i].right for i in column) - min(lines[i].left for i in column) for column in (first, second)
+    ]
+    return width[0] < _NARROW * width[1]
+
+
+def _widest_block(lines: Sequence[Placed], rows: Sequence[int]) -> tuple[int, int, float] | None:
+    """The longest run of rows with text on both sides of a free strip, and where the strip is."""
+    best: tuple[int, int, float] | None = None
+    most = 0
+    strips = sorted({lines[number].right for number in rows})
+    lefts = sorted({lines[number].left for number in rows})
+    tried = set()
+    for edge in strips:
+        start = next((left for left in lefts if left >= edge), None)
+        if start is None:
+            continue
+        strip = (edge + start) / 2
+        if round(strip) in tried:
+            continue
+        tried.add(round(strip))
+        for first, last in _runs(lines, rows, strip):
+            found = _trimmed(lines, rows, first, last, strip)
+            if found is not None and found[1] - found[0] > most:
+                best, most = (*found, strip), found[1] - found[0]
+    return best
+
+
+def _runs(lines: Sequence[Placed], rows: Sequence[int], strip: float) -> list[tuple[int, int]]:
+    runs, first = [], 0
+    for place, number in enumerate(rows):
+        if lines[number].left < strip < lines[number].right:
+            runs.append((first, place))
+            first = place + 1
+    runs.append((first, len(rows)))
+    return [(a, b) for a, b in runs if b - a >= 4]
+
+
+def _trimmed(
+    lines: Sequence[Placed], rows: Sequence[int], first: int, last: int, strip: float
+) -> tuple[int, int] | None:
+    """The run without rows at its ends that stand far off, if two lines or more stand on either side."""
+    while last - first >= 4:
+        run = [lines[number] for number in rows[first:last]]
+        left = [line for line in run if line.right <= strip]
+        right = [line for line in run if line.right > strip]
+        if min(len(left), len(right)) < 2:
+            return None
+        pitch = sorted(b.middle - a.middle for side in (left, right) for a, b in pairwise(side))
+        far = 1.8 * pitch[len(pitch) // 2]
+        low, high = (
+            max(side[0].middle for side in (left, right)),
+            min(side[-1].middle for side in (left, right)),
+        )
+        if high <= low:
+            return None
+        if run[0].middle < low and run[1].middle - run[0].middle > far:
+            first += 1
+        elif run[-1].middle > high and run[-1].middle - run[-2].middle > far:
+            last -= 1
+        else:
+            return first, last
+    return None
