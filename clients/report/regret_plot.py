@@ -12,20 +12,13 @@ import click
 import numpy as np
 
 from galloon.learners.combiners.spec import ALGORITHMS
+from galloon.learners.paths.catalogue import CATALOGUE
 from galloon.learners.paths.simulation import Run
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 REGRET, BOUND, INK, FAINT = "#0072B2", "#D55E00", "#222222", "#dddddd"
-TITLES = {
-    "component_hedge": "CDCH",
-    "expanded_hedge": "Expanded Hedge",
-    "perturbed_leader": "Perturbed leader",
-    "semi_bandit": "CDSB",
-    "com_band": "CDCB",
-    "exp3_paths": "EXP3-AG",
-}
 TOLD = {"full": "full information", "semi": "semi-bandit", "bandit": "full bandit"}
 MOST_COLUMNS = 3
 
@@ -64,7 +57,7 @@ def _draw(panel: "Axes", name: str, runs: Sequence[Run], top: float) -> None:
     panel.plot(rounds, bound, color=BOUND, linewidth=1.8, linestyle=(0, (5, 3)))
     panel.fill_between(rounds, curves.min(axis=0), curves.max(axis=0), color=REGRET, alpha=0.2, linewidth=0)
     panel.plot(rounds, mean, color=REGRET, linewidth=2.2)
-    panel.set_title(TITLES.get(name, name), loc="left", fontweight="bold", fontsize=11.5)
+    panel.set_title(CATALOGUE[name].title, loc="left", fontweight="bold", fontsize=11.5)
     panel.set_title(TOLD[ALGORITHMS[name].value], loc="right", fontsize=9.5, color="#666666")
     panel.set_xlim(0, rounds[-1])
     panel.set_ylim(min(0.0, float(curves.min()) * 1.1), top)

@@ -28,9 +28,7 @@ from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.combiners.weight_table import WeightTable
 from galloon.learners.errors import DamagedState, InvalidInput
 from galloon.learners.offers import no_offers
-from galloon.learners.paths.exp3_paths import Exp3Paths
 from galloon.learners.paths.game import Game, played_texts
-from galloon.learners.paths.perturbed_leader import PerturbedLeader
 from galloon.learners.paths.protocol import FloatArray, Memory
 
 STATE_VERSION = 1
@@ -130,11 +128,12 @@ class AutomatonCombiner:
         """The probability that a path uses each transition; NaN where there is no cheap answer."""
         if self._used is None:
             learner = self.game.learner
-            if isinstance(learner, Exp3Paths | PerturbedLeader):
+            if not self.game.capabilities.marginals:
                 self._used = np.full(self.automaton.edge_count, np.nan)
             else:
-                assert isinstance(learner.context, GraphContext)
-                self._used = learner.context.edge_marginals(learner.marginals())
+                context = learner.automaton
+                assert isinstance(context, GraphContext)
+                self._used = context.edge_marginals(learner.marginals())
         return self._used
 
     def _remembered(self, memory: bytes) -> tuple[list[str], Memory]:

@@ -6,6 +6,7 @@ from galloon.learners.combiners.contract import Combiner
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.combiners.text import TextCombiner
 from galloon.learners.combiners.window import WindowCombiner
+from galloon.learners.paths.catalogue import CATALOGUE
 from galloon.learners.paths.exp3_paths import NODE_BUDGET
 
 
@@ -15,6 +16,6 @@ def build(
     """The combiner that this spec describes. Budgets are checked by arithmetic before anything is built."""
     if spec.automaton:
         return AutomatonCombiner(spec, transition_budget, node_budget)
-    if spec.algorithm == "tied":
-        return TextCombiner(spec)
-    return WindowCombiner(spec, transition_budget, node_budget)
+    if CATALOGUE[spec.algorithm].windows:
+        return WindowCombiner(spec, transition_budget, node_budget)
+    return TextCombiner(spec)

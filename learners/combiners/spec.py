@@ -10,18 +10,11 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from galloon.learners.errors import InvalidInput
+from galloon.learners.paths.catalogue import CATALOGUE
 from galloon.learners.paths.protocol import Setting
 from galloon.learners.unit import WORD, Unit, unit_named
 
-ALGORITHMS: Mapping[str, Setting] = {
-    "tied": Setting.FULL,
-    "component_hedge": Setting.FULL,
-    "expanded_hedge": Setting.FULL,
-    "perturbed_leader": Setting.FULL,
-    "semi_bandit": Setting.SEMI_BANDIT,
-    "com_band": Setting.BANDIT,
-    "exp3_paths": Setting.BANDIT,
-}
+ALGORITHMS: Mapping[str, Setting] = {name: learner.setting for name, learner in CATALOGUE.items()}
 DECISIONS = ("sample", "best")
 DERIVED = ("vote", "frequency_vote", "confidence_vote", "most_confident")  # see `alignment.vote`
 

@@ -34,9 +34,7 @@ from galloon.learners.errors import DamagedState, InvalidInput
 from galloon.learners.kernels import windows as kernel
 from galloon.learners.observation import Utterance
 from galloon.learners.offers import Offers
-from galloon.learners.paths.exp3_paths import Exp3Paths
 from galloon.learners.paths.game import Game, Played
-from galloon.learners.paths.perturbed_leader import PerturbedLeader
 from galloon.learners.paths.protocol import FloatArray, Memories, Memory
 
 STATE_VERSION = 1
@@ -183,11 +181,12 @@ class WindowCombiner:
         """The probability of each expert in each slot of a window; NaN where there is no cheap answer."""
         if self._offers is None:
             learner = self.game.learner
-            if isinstance(learner, Exp3Paths | PerturbedLeader):
+            if not self.game.capabilities.marginals:
                 self._offers = np.full((self.spec.window, len(self._all_experts)), np.nan)
             else:
-                assert isinstance(learner.context, EnsembleContext)
-                self._offers = learner.context.slot_marginals(learner.marginals())
+                context = learner.automaton
+                assert isinstance(context, EnsembleContext)
+                self._offers = context.slot_marginals(learner.marginals())
         return self._offers
 
     # Learning.

@@ -1,76 +1,97 @@
-"""The path learners by name: one place that knows how each is made.
+"""The learners by name: what each is called, what it learns from, and what it can do.
 
-`make_learner` gives the automaton that the algorithm needs: A' for most, padded to equal lengths where
-the algorithm asks for it, A itself for EXP3-AG.
+Nothing of a learner is imported before it is made (`paths.build.make_learner`, `combiners.build`), so that a
+client can look names up here. A new path learner is its module and one entry here: the spec, the command line,
+the shared checks of the tests and the plots find it by its entry. Its promise on regret is its own (`promise`).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
+from types import MappingProxyType
 from typing import Any
 
-from galloon.learners.automata.context import TRANSITION_BUDGET, ContextAutomaton, Reach
-from galloon.learners.automata.direct import context_automaton
-from galloon.learners.automata.expert import ExpertAutomaton
-from galloon.learners.automata.graph_context import GraphContext
 from galloon.learners.errors import InvalidInput
-from galloon.learners.paths.com_band import ComBand
-from galloon.learners.paths.component_hedge import ComponentHedge
-from galloon.learners.paths.exp3_paths import NODE_BUDGET, Exp3Paths
-from galloon.learners.paths.expanded_hedge import ExpandedHedge
-from galloon.learners.paths.path_learner import PathLearner
-from galloon.learners.paths.perturbed_leader import PerturbedLeader
-from galloon.learners.paths.semi_bandit import SemiBandit
-
-PATH_LEARNERS: Mapping[str, Callable[..., PathLearner]] = {
-    learner.name: learner for learner in (ComponentHedge, ExpandedHedge, PerturbedLeader, SemiBandit, ComBand)
-}
-NAMES = (*PATH_LEARNERS, Exp3Paths.name)
-NEED_EQUAL_LENGTHS = (ComponentHedge.name, PerturbedLeader.name)
-OPTIONS: Mapping[str, Mapping[str, type]] = {SemiBandit.name: {"bias": str, "confidence": float}}
+from galloon.learners.paths.protocol import Setting
 
 
 @dataclass(frozen=True, slots=True)
-class Making:
-    """What all learners are made with, and the options of one."""
+class Capabilities:
+    """One learner, as those who do not know its class need to know it."""
 
-    edge_bound: float
-    path_bound: float
-    horizon: int = 0
-    learning_rate: float = 0.0
-    seed: int = 0
-    transition_budget: int = TRANSITION_BUDGET
-    node_budget: int = NODE_BUDGET
-    options: Mapping[str, Any] = field(default_factory=dict)
+    name: str
+    title: str  # for people; the paper's, where it has one
+    place: str  # module and class
+    setting: Setting  # what it learns from, unless the spec says otherwise
+    settings: tuple[Setting, ...] = ()  # all that it can learn from; empty: its own alone
+    windows: bool = True  # plays windows of so many slots; else utterances of any length
+    marginals: bool = True  # says at little cost how probable each transition is
+    equal_lengths: bool = False  # needs paths of equal length
+    on_expert: bool = False  # plays on A itself, and so learns from gains that only value whole paths
+    options: Mapping[str, type] = field(default_factory=lambda: MappingProxyType({}))
 
+    def learner_class(self) -> Any:
+        """Its class; imports what it needs, compiled code too."""
+        module, name = self.place.split(":")
+        return getattr(import_module(module), name)
 
-def make_learner(name: str, expert: ExpertAutomaton, reach: Reach, making: Making) -> PathLearner | Exp3Paths:
-    """The learner of this name on this expert automaton, for a gain that looks back as far as `reach`."""
-    allowed = OPTIONS.get(name, {})
-    for option, value in making.options.items():
-        if option not in allowed:
-            known = f"it takes {', '.join(allowed)}" if allowed else "it takes none"
-            raise InvalidInput(f"{name} has no option {option!r}; {known}", field="options")
-        if isinstance(value, str) != (allowed[option] is str):
-            wanted = "a word" if allowed[option] is str else "a number"
-            raise InvalidInput(f"{option} must be {wanted}, not {value!r}", field="options")
-    shared: dict[str, Any] = {
-        "horizon": making.horizon,
-        "learning_rate": making.learning_rate,
-        "seed": making.seed,
-    }
-    if name == Exp3Paths.name:
-        return Exp3Paths(expert, making.path_bound, node_budget=making.node_budget, **shared)
-    if name not in PATH_LEARNERS:
-        raise InvalidInput(f"{name!r} is not one of {', '.join(NAMES)}", field="algorithm")
-    context = fitting_context(name, expert, reach, making.transition_budget)
-    return PATH_LEARNERS[name](context, making.edge_bound, **shared, **making.options)
+    def check_options(self, options: Mapping[str, Any]) -> None:
+        """Refuse options that it does not have, and values of the wrong type."""
+        for option, value in options.items():
+            if option not in self.options:
+                known = f"it takes {', '.join(self.options) or 'none'}"
+                raise InvalidInput(f"{self.name} has no option {option!r}; {known}", field="options")
+            if isinstance(value, str) != (self.options[option] is str):
+                wanted = "a word" if self.options[option] is str else "a number"
+                raise InvalidInput(f"{option} must be {wanted}, not {value!r}", field="options")
 
 
-def fitting_context(
-    name: str, expert: ExpertAutomaton, reach: Reach, budget: int = TRANSITION_BUDGET
-) -> ContextAutomaton:
-    """The A' that the learner of this name works on."""
-    context = context_automaton(expert, reach, budget)
-    if name in NEED_EQUAL_LENGTHS and isinstance(context, GraphContext):
-        return context.padded()
-    return context
+_PATHS = "galloon.learners.paths"
+CATALOGUE: Mapping[str, Capabilities] = {
+    learner.name: learner
+    for learner in (
+        Capabilities(
+            "tied",
+            "Tied learner",
+            "galloon.learners.tied.learner:TiedLearner",
+            Setting.FULL,
+            settings=tuple(Setting),
+            windows=False,
+        ),
+        Capabilities(
+            "component_hedge",
+            "CDCH",
+            f"{_PATHS}.component_hedge:ComponentHedge",
+            Setting.FULL,
+            equal_lengths=True,
+        ),
+        Capabilities(
+            "expanded_hedge", "Expanded Hedge", f"{_PATHS}.expanded_hedge:ExpandedHedge", Setting.FULL
+        ),
+        Capabilities(
+            "perturbed_leader",
+            "Perturbed leader",
+            f"{_PATHS}.perturbed_leader:PerturbedLeader",
+            Setting.FULL,
+            marginals=False,
+            equal_lengths=True,
+        ),
+        Capabilities(
+            "semi_bandit",
+            "CDSB",
+            f"{_PATHS}.semi_bandit:SemiBandit",
+            Setting.SEMI_BANDIT,
+            options=MappingProxyType({"bias": str, "confidence": float}),
+        ),
+        Capabilities("com_band", "CDCB", f"{_PATHS}.com_band:ComBand", Setting.BANDIT),
+        Capabilities(
+            "exp3_paths",
+            "EXP3-AG",
+            f"{_PATHS}.exp3_paths:Exp3Paths",
+            Setting.BANDIT,
+            marginals=False,
+            on_expert=True,
+        ),
+    )
+}
+NAMES = tuple(name for name, learner in CATALOGUE.items() if learner.windows)  # of the path learners

@@ -49,6 +49,7 @@ class Exp3Paths:
 
     name = "exp3_paths"
     setting = Setting.BANDIT
+    scores: FloatArray | None = None  # it estimates gains of paths, not of transitions
 
     def __init__(
         self,
@@ -84,6 +85,11 @@ class Exp3Paths:
         self._tails = np.zeros(256, dtype=np.uint16)
         self._rate_in_use = self.rate.at(0)
         self._rebuild()
+
+    @property
+    def automaton(self) -> GraphContext:
+        """The automaton whose paths are chosen: A itself."""
+        return self.graph
 
     # The protocol.
 

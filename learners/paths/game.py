@@ -20,7 +20,8 @@ from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.errors import DamagedState, InvalidInput
 from galloon.learners.gains.arbitrary import ArbitraryGain
 from galloon.learners.gains.spec import gain_from_spec
-from galloon.learners.paths.catalogue import Making, fitting_context, make_learner
+from galloon.learners.paths.build import Making, fitting_context, make_learner
+from galloon.learners.paths.catalogue import CATALOGUE
 from galloon.learners.paths.exp3_paths import Exp3Paths
 from galloon.learners.paths.gain_books import Ledger
 from galloon.learners.paths.guarantee import Guarantee, as_played
@@ -70,6 +71,7 @@ class Game:
         self, spec: CombinerSpec, expert: ExpertAutomaton, transition_budget: int, node_budget: int
     ) -> None:
         self.expert = expert
+        self.capabilities = CATALOGUE[spec.algorithm]
         self.gain = gain_from_spec(spec.gain)
         self._decide_best = spec.decide == "best"
         self._counts = not isinstance(self.gain, ArbitraryGain)
@@ -92,8 +94,8 @@ class Game:
                 field="setting",
             )
         self.context: ContextAutomaton | None = None  # where gains are valued; EXP3-AG itself plays on A
-        if isinstance(self.learner, PathLearner):
-            self.context = self.learner.context
+        if not self.capabilities.on_expert:
+            self.context = self.learner.automaton
         elif self._counts:
             self.context = fitting_context(spec.algorithm, expert, self.gain.reach, transition_budget)
         self.ledger = Ledger(self.context)
@@ -110,15 +112,11 @@ class Game:
 
     def path_of(self, memory: Memory) -> IntArray:
         """The path of A that was chosen."""
-        if isinstance(self.learner, Exp3Paths):
-            return self.learner.graph.expert_path(memory.edges)
-        return self.learner.context.expert_path(memory.edges)
+        return self.learner.automaton.expert_path(memory.edges)
 
     def checked_path(self, memory: Memory) -> IntArray:
         """The same, of a memory that may be somebody else's."""
-        learner = self.learner
-        automaton = learner.graph if isinstance(learner, Exp3Paths) else learner.context
-        if not automaton.is_path(memory.edges):
+        if not self.learner.automaton.is_path(memory.edges):
             raise DamagedState(
                 "the memory of this round is not one of this learner's: it is damaged or foreign"
             )
@@ -162,10 +160,11 @@ class Game:
         tokens [slots, experts] and truth [slots] as for `Gain.window_gains`.
         """
         learner, context = self.learner, self.context
-        if isinstance(learner, Exp3Paths) or learner.setting is not Setting.FULL or not len(memories):
+        if learner.setting is not Setting.FULL or not len(memories):
             return None
         if not isinstance(context, EnsembleContext):
             return None
+        assert isinstance(learner, PathLearner)
         valued = self.gain.window_gains(context, tokens, truth, len(memories))
         if valued is None:
             return None
@@ -216,9 +215,7 @@ class Game:
         """Where the game stands; regret in hindsight is computed here and now."""
         size, learner = self.learner.size(), self.learner
         regret, promised = self.ledger.regret(), self.guarantee()
-        estimate = None
-        if regret is None and isinstance(learner, PathLearner):
-            estimate = self.ledger.regret_estimate(learner.scores)
+        estimate = self.ledger.regret_estimate(learner.scores) if regret is None else None
         return Statistics(
             rounds_learned=learner.rounds_learned,
             gain=self.ledger.gain,
@@ -250,13 +247,13 @@ class Game:
         if spec.gain_bound > 0:
             return spec.gain_bound, spec.gain_bound * max(length - self.gain.reach.shortest + 1, 1)
         path_bound = self.gain.path_bound(length, length)
-        if spec.algorithm == Exp3Paths.name:
+        if self.capabilities.on_expert:
             return path_bound, path_bound
         return self.gain.edge_bound(length), path_bound
 
     def _valued_edges(self, memory: Memory) -> IntArray:
         """The shown path as a path of the A' that gains are valued on."""
-        if isinstance(self.learner, Exp3Paths):
+        if self.capabilities.on_expert:
             assert self.context is not None
             return self.context.context_path(self.path_of(memory))
         return memory.edges

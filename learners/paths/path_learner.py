@@ -68,6 +68,11 @@ class PathLearner(ABC):
         self.pace = Pace()
         self.scores = np.zeros(context.transition_count)
 
+    @property
+    def automaton(self) -> ContextAutomaton:
+        """The automaton whose paths are chosen: A'."""
+        return self.context
+
     # The protocol.
 
     def choose(self, round_number: int) -> Choice:

@@ -13,10 +13,9 @@ from galloon.learners.automata.ensemble_context import EnsembleContext
 from galloon.learners.automata.expert import Ensemble
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.errors import InvalidInput
-from galloon.learners.paths.exp3_paths import NODE_BUDGET, Exp3Paths
+from galloon.learners.paths.exp3_paths import NODE_BUDGET
 from galloon.learners.paths.game import Game, played_texts
 from galloon.learners.paths.opponents import OPPONENTS, TRUST_NEEDED, Table
-from galloon.learners.paths.perturbed_leader import PerturbedLeader
 from galloon.learners.paths.protocol import FloatArray
 from galloon.learners.paths.regret import LogRegret, log_regret
 
@@ -100,7 +99,7 @@ def simulate(
 
 def _flows(game: Game) -> FloatArray | None:
     """The flows on A' that the next choice is drawn from, where they are at hand."""
-    if isinstance(game.learner, Exp3Paths | PerturbedLeader):
+    if not game.capabilities.marginals:
         return None
     return game.learner.marginals()
 

@@ -14,13 +14,8 @@ from hypothesis import strategies as st
 from galloon.learners.automata.direct import context_automaton
 from galloon.learners.automata.expert import Ensemble
 from galloon.learners.automata.graph_context import GraphContext
-from galloon.learners.paths.com_band import ComBand
-from galloon.learners.paths.component_hedge import ComponentHedge
-from galloon.learners.paths.exp3_paths import Exp3Paths
-from galloon.learners.paths.expanded_hedge import ExpandedHedge
-from galloon.learners.paths.perturbed_leader import PerturbedLeader
+from galloon.learners.paths.catalogue import CATALOGUE, NAMES
 from galloon.learners.paths.protocol import BanditFeedback, FullFeedback, SemiBanditFeedback, Setting
-from galloon.learners.paths.semi_bandit import SemiBandit
 from tests.learners.automata.strategies import ensembles, explicit_automata, reaches
 from tests.reference.com_band_pinv import ComBand as SlowComBand
 from tests.reference.component_hedge import ComponentHedge as SlowComponentHedge
@@ -30,17 +25,18 @@ from tests.reference.expanded_hedge import ExpandedHedge as SlowExpandedHedge
 from tests.reference.semi_bandit import SemiBandit as SlowSemiBandit
 
 BOUND = 0.7  # of a transition's gain, and of a path's for EXP3-AG: not 1, where a forgotten factor would hide
-KINDS = {
-    "expanded_hedge": ExpandedHedge,
-    "component_hedge": ComponentHedge,
-    "perturbed_leader": partial(PerturbedLeader, draws=400),
-    "semi_bandit-everywhere": partial(SemiBandit, bias="everywhere"),
-    "semi_bandit-none": partial(SemiBandit, bias="none"),
-    "semi_bandit-implicit": partial(SemiBandit, bias="implicit"),
-    "com_band": ComBand,
-    "exp3_paths": Exp3Paths,
+# Every path learner of the catalogue, with options where it is to be tried in several ways.
+VARIANTS = {
+    "perturbed_leader": [{"draws": 400}],
+    "semi_bandit": [{"bias": "everywhere"}, {"bias": "none"}, {"bias": "implicit"}],
 }
-NEED_EQUAL_LENGTHS = {"component_hedge", "perturbed_leader"}
+KINDS = {
+    "-".join([name, *(str(value) for value in options.values() if len(VARIANTS[name]) > 1)]): partial(
+        CATALOGUE[name].learner_class(), **options
+    )
+    for name in NAMES
+    for options in VARIANTS.get(name, [{}])
+}
 SLOW = {
     "expanded_hedge": SlowExpandedHedge,
     "component_hedge": SlowComponentHedge,
@@ -63,16 +59,20 @@ class Subject:
 
     def build(self, seed=0):
         make = KINDS[self.kind]
-        on = self.expert if self.kind == "exp3_paths" else self.context
+        on = self.expert if self.capabilities.on_expert else self.context
         return make(on, BOUND, seed=seed, **dict(self.rate))
+
+    @property
+    def capabilities(self):
+        return CATALOGUE[self.kind.partition("-")[0]]
 
     @cached_property
     def context(self):
         """The automaton whose transitions the learner speaks of."""
-        if self.kind == "exp3_paths":
+        if self.capabilities.on_expert:
             return self.build().graph
         context = context_automaton(self.expert, self.reach)
-        if isinstance(context, GraphContext) and self.kind in NEED_EQUAL_LENGTHS:
+        if isinstance(context, GraphContext) and self.capabilities.equal_lengths:
             return context.padded()
         return context
 

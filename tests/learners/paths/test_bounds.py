@@ -9,7 +9,7 @@ from galloon.learners.automata.context import Reach
 from galloon.learners.automata.direct import context_automaton
 from galloon.learners.automata.expert import Ensemble
 from galloon.learners.paths import bounds
-from galloon.learners.paths.catalogue import Making, make_learner
+from galloon.learners.paths.build import Making, make_learner
 from galloon.learners.paths.component_hedge import ComponentHedge
 
 EXPERTS, SLOTS, ORDER, ROUNDS = 3, 7, 2, 1000

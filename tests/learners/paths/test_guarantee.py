@@ -12,7 +12,8 @@ from galloon.learners.combiners.contract import TrueText
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.observation import Utterance
 from galloon.learners.paths import bounds
-from galloon.learners.paths.catalogue import NAMES, Making, make_learner
+from galloon.learners.paths.build import Making, make_learner
+from galloon.learners.paths.catalogue import NAMES
 from galloon.learners.paths.expanded_hedge import ExpandedHedge
 from galloon.learners.paths.guarantee import as_played
 from galloon.learners.paths.pace import Pace

@@ -6,7 +6,8 @@ import pytest
 from galloon.learners.automata.context import Reach
 from galloon.learners.automata.expert import Ensemble
 from galloon.learners.errors import DamagedState
-from galloon.learners.paths.catalogue import NAMES, Making, make_learner
+from galloon.learners.paths.build import Making, make_learner
+from galloon.learners.paths.catalogue import NAMES
 from galloon.learners.paths.protocol import BanditFeedback, FullFeedback, Memory, SemiBanditFeedback, Setting
 
 
