@@ -60,6 +60,10 @@ class AlignmentSettings:
     # Slots of one utterance at most: time and memory grow with the square of the length.
     slot_limit: int = 4096
     expert_limit: int = 64
+    # Letters of one word, and the sum of their squares over all different words: words are compared letter by
+    # letter, and these keep the comparisons of one utterance below about a second and 100 MB.
+    letter_limit: int = 1024
+    letter_steps: int = 1 << 26
     vocabulary_limit: int = 2048  # different tokens of one utterance: costs are a table of all pairs
     # Some of the above as `learners.kernels.word_slots` takes them, made once.
     limits: NDArray[np.int64] = field(init=False, repr=False, compare=False)

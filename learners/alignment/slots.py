@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from galloon.learners.alignment.clocks import NOBODY, times_given
 from galloon.learners.alignment.costs import character_costs
+from galloon.learners.alignment.letters import check_letters
 from galloon.learners.alignment.search import UNTIMED, search_slots, search_word_slots
 from galloon.learners.alignment.sequences import Outputs, confidences_of, read_outputs
 from galloon.learners.alignment.settings import DEFAULT_SETTINGS, AlignmentSettings
@@ -54,6 +55,8 @@ def align_outputs(
     _check_experts(names, settings)
     outputs = read_outputs(experts, unit, rule)
     _check_lengths(outputs, settings)
+    if unit.whole_words:
+        check_letters(outputs.vocabulary, settings)
     confidences = confidences_of(experts, outputs)
     if not unit.whole_words:
         filled = _character_slots(outputs, confidences, unit, settings)

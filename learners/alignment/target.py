@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from galloon.learners.alignment.costs import costs_across
+from galloon.learners.alignment.letters import check_letters
 from galloon.learners.alignment.settings import DEFAULT_SETTINGS, AlignmentSettings
 from galloon.learners.alignment.spelling import spelled
 from galloon.learners.alignment.vocabulary import slot_tokens
@@ -61,6 +62,7 @@ def align_target(
     numbers = np.array([ids.setdefault(token, len(ids)) for token in true_tokens], dtype=np.int32)
     vocabulary = network.vocabulary if len(ids) == len(network.vocabulary) else tuple(ids)
     if unit.whole_words:
+        check_letters(vocabulary, settings)
         letters = spelled(vocabulary)
         tokens, unplaced, errors = place_words(
             slot_tokens(network),
