@@ -103,6 +103,8 @@ class WindowCombiner:
                 lesson = Lesson(gain, dict(zip(self._all_experts, matches.tolist(), strict=True)))
             case ShownGains(gains):
                 lesson = Lesson(self.game.learn_shown(played.windows.rows(), gains))
+            case Score() if not len(played.windows):
+                lesson = Lesson(0.0)  # nothing was said and nothing shown: there is no path that gained
             case Score(value):
                 lesson = Lesson(self.game.learn_score(_only_window(played), value))
         self._offers = None

@@ -190,7 +190,11 @@ class Game:
                 f"{len(gains)} shown gains, but the shown path has {sum(lengths)} transitions",
                 advice="send one each",
             )
-        parts = np.split(np.array(gains, dtype=np.float64), np.cumsum(lengths)[:-1])
+        ends = np.cumsum(lengths)
+        parts = [
+            np.array(gains[end - size : end], dtype=np.float64)
+            for end, size in zip(ends, lengths, strict=True)
+        ]
         self._teach(memories, [self._revealed(None, part) for part in parts])
         for part in parts:
             self.ledger.add(float(part.sum()), None)
