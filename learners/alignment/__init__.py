@@ -2,9 +2,8 @@
 
     align(utterance, unit, normalizer)              slots from the 1-best outputs of any number of experts
     align_target(network, target, unit, normalizer)  the true token of each slot
-    with_alternatives(network, utterance, count)    adds the next best tokens of lattices and n-best lists
     heard_alternatives(network, outputs)            what lattices say of the slots where experts differ
-    slot_posteriors(network, output), support(...)  how probable tokens are by an expert's lattice
+    slot_posteriors(network, output)                how probable tokens are by an expert's lattice
     derive(network, names)                          adds vote, frequency_vote, confidence_vote, most_confident
     with_expert(network, name, tokens)              adds any other expert
     in_order(network, experts)                      a column for each of these experts, in this order
@@ -16,8 +15,6 @@ from galloon.learners.alignment.lattice import (
     SlotPosteriors,
     heard_alternatives,
     slot_posteriors,
-    support,
-    with_alternatives,
 )
 from galloon.learners.alignment.settings import DEFAULT_SETTINGS, AlignmentSettings
 from galloon.learners.alignment.slots import align, align_outputs, in_order, with_expert
@@ -52,7 +49,5 @@ __all__ = [
     "most_confident",
     "offers_of_all",
     "slot_posteriors",
-    "support",
-    "with_alternatives",
     "with_expert",
 ]

@@ -1,10 +1,8 @@
 """More than the 1-best: what an expert's lattice or n-best list offers in each slot.
 
-`with_alternatives` adds, for each expert that has one, its next best tokens as experts of their own (`name#2`,
-`name#3`, ...), with their posterior as confidence. Posteriors are the lattice's own, by forward-backward; the
-slots only say where each arc belongs: where the best path through it puts it, aligned to what all experts
-said. `slot_posteriors` gives the posteriors themselves, `support` what they say of every expert's token;
-`heard_alternatives` puts into a network what they say of the slots where experts differ.
+`slot_posteriors` gives the posterior of each token in each slot. Posteriors are the lattice's own, by
+forward-backward; the slots only say where each arc belongs: where the best path through it puts it, aligned to
+what all experts said. `heard_alternatives` adds them to the offers of the slots where experts differ.
 """
 
 from collections.abc import Iterable
@@ -17,10 +15,9 @@ from galloon.learners.alignment.costs import costs_across
 from galloon.learners.alignment.graph import TokenGraph, graph_of
 from galloon.learners.alignment.sequences import times_of, tokens_of
 from galloon.learners.alignment.settings import DEFAULT_SETTINGS, AlignmentSettings
-from galloon.learners.alignment.vocabulary import renumbered
-from galloon.learners.errors import BudgetExceeded, InvalidInput
+from galloon.learners.errors import BudgetExceeded
 from galloon.learners.kernels.lattice import place_arcs, posteriors
-from galloon.learners.observation import ExpertOutput, Utterance
+from galloon.learners.observation import ExpertOutput
 from galloon.learners.offers import NULL, Offers, TokenPosteriors
 from galloon.learners.text.normalizers import Normalizer
 from galloon.learners.text.normalizers import normalizer as named
@@ -33,48 +30,6 @@ class SlotPosteriors:
 
     tokens: tuple[str, ...]
     probabilities: NDArray[np.float64]  # slots x tokens
-
-
-def with_alternatives(
-    network: Offers,
-    utterance: Utterance,
-    count: int = 3,
-    unit: Unit = WORD,
-    normalizer: str | Normalizer = "basic",
-    settings: AlignmentSettings = DEFAULT_SETTINGS,
-) -> Offers:
-    """The network with up to `count` tokens in each slot from every expert that has a lattice or n-best list.
-
-    The first stays the expert's own column, so `name#2` to `name#count` are added. In a slot without so many
-    alternatives they repeat the expert's own token, with its posterior.
-    """
-    if count < 1:
-        raise InvalidInput(f"an expert offers at least 1 token in a slot, not {count}")
-    rule = normalizer if isinstance(normalizer, Normalizer) else named(normalizer)
-    ids = {text: i for i, text in enumerate(network.vocabulary)}
-    experts, columns, sureness = list(network.experts), [network.tokens], [network.confidences]
-    for output in utterance.outputs:
-        if output.name not in network.experts:
-            raise InvalidInput(
-                f"expert {output.name!r} is not in the network", advice="align the same utterance first"
-            )
-        if count == 1 or not (output.lattice or output.nbest):
-            continue
-        found = slot_posteriors(network, output, unit, rule, settings)
-        own = network.tokens[:, network.experts.index(output.name)]
-        texts = [network.vocabulary[token] for token in own]
-        chosen, probabilities = _next_best(found, texts, count - 1, settings.least_posterior)
-        for rank in range(count - 1):
-            experts.append(f"{output.name}#{rank + 2}")
-            columns.append(
-                np.array([[ids.setdefault(text, len(ids))] for text in chosen[rank]], dtype=np.int32).reshape(
-                    -1, 1
-                )
-            )
-            sureness.append(probabilities[:, rank : rank + 1])
-    return renumbered(
-        tuple(experts), tuple(ids), np.concatenate(columns, axis=1), np.concatenate(sureness, axis=1)
-    )
 
 
 def heard_alternatives(
@@ -149,16 +104,6 @@ def slot_posteriors(
     return SlotPosteriors(graph.vocabulary, np.minimum(probabilities, 1.0))
 
 
-def support(network: Offers, found: SlotPosteriors) -> NDArray[np.float64]:
-    """Slots x experts: how probable each expert's token is by this lattice; null has what the tokens leave."""
-    columns = {text: i for i, text in enumerate(found.tokens)}
-    null = np.maximum(0.0, 1.0 - found.probabilities.sum(axis=1, keepdims=True))
-    table = np.concatenate([found.probabilities, null, np.zeros_like(null)], axis=1)
-    unknown = len(found.tokens) + 1
-    places = [columns.get(text, unknown) if text else len(found.tokens) for text in network.vocabulary]
-    return np.take_along_axis(table, np.array(places)[network.tokens], axis=1)
-
-
 def _scores(
     network: Offers, graph: TokenGraph, unit: Unit, settings: AlignmentSettings
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
@@ -188,24 +133,6 @@ def _slot_times(network: Offers, output: ExpertOutput, unit: Unit, rule: Normali
             result[filled, 0] = times[:, 0] - times[:, 1]
             result[filled, 1] = times[:, 0] + times[:, 1]
     return result
-
-
-def _next_best(
-    found: SlotPosteriors, own: list[str], count: int, least: float
-) -> tuple[list[list[str]], NDArray[np.float64]]:
-    """The most probable tokens of each slot beside the expert's own, rank by rank, with their posteriors."""
-    chosen = [list(own) for _ in range(count)]
-    probabilities = np.zeros((len(own), count))
-    for slot, token in enumerate(own):
-        row = found.probabilities[slot]
-        offers = {found.tokens[i]: float(row[i]) for i in np.flatnonzero(row >= least)}
-        offers[""] = max(0.0, 1.0 - float(row.sum()))
-        probabilities[slot, :] = offers.pop(token, 0.0)
-        ranked = sorted(offers.items(), key=lambda offer: (-offer[1], offer[0]))
-        for rank, (text, probability) in enumerate(ranked[:count]):
-            if probability >= least:
-                chosen[rank][slot], probabilities[slot, rank] = text, probability
-    return chosen, probabilities
 
 
 def _worth_hearing(

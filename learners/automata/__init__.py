@@ -1,7 +1,7 @@
 """Expert automata A and the context-dependent automaton A', and their import, export and drawing.
 
 `expert` holds A (the ensemble and the explicit automaton). `direct` builds A', as `ensemble_context` or
-`graph_context`; `literal` builds it as the paper does, with OpenFst, from `rewriting`'s T_A. `best_paths` lists
-paths by value. `att_text`, `openfst` and `untrusted` read and write; `diagram` and `drawing` draw. `counting`
-and `bounded_language` are what gains need of OpenFst.
+`graph_context`; `literal` builds it as the paper does, with OpenFst, from `rewriting`'s T_A.
+`att_text`, `openfst` and `untrusted` read and write; `diagram` and `drawing` draw. `bounded_language` is what
+gains need of OpenFst.
 """

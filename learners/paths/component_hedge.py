@@ -3,7 +3,7 @@
 Keeps a unit flow w on A'. Lazily: the flow nearest in relative entropy to w_1 e**(eta * gains so far), which
 is what the paper's step-by-step projections come to, without their rounding errors piling up. The potentials
 of the last projection are the start of the next. A path is drawn by the Markov walk on the flow, which has
-the same marginals as the paper's decomposition (`flow_decomposition`) and costs O(K r).
+the same marginals as the paper's decomposition into paths and costs O(K r).
 
 Acceptance of a projection: |in - out| <= 1e-9 at every state, and |ln in/out| <= 1e-6 where the flow is at
 least 1e-12; below that floor only the absolute test holds.

@@ -101,6 +101,7 @@ class Exp3Paths:
         return Choices.of([self.choose(number) for number in range(first_round, first_round + count)])
 
     def choose_best(self) -> Choice:
+        """A path never played, if there is one (all share the largest weight); else the one that lost least."""
         return self._choice(self._lightest())
 
     def learn(self, memory: Memory, feedback: Feedback) -> None:
@@ -155,10 +156,6 @@ class Exp3Paths:
         flows = np.empty(self.graph.transition_count)
         trie.flows(*self._tree, self._tails, *self._ways, self._used, flows)
         return flows
-
-    def most_probable_path(self) -> IntArray:
-        """A path never played, if there is one (all share the largest weight); else the one that lost least."""
-        return self.graph.expert_path(self._lightest())
 
     def size(self) -> Size:
         nodes, children, tails = (int(n) for n in self._used)

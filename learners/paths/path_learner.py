@@ -123,9 +123,6 @@ class PathLearner(ABC):
     @abstractmethod
     def marginals(self) -> FloatArray: ...
 
-    def most_probable_path(self) -> IntArray:
-        return self.context.expert_path(self._most_probable())
-
     def size(self) -> Size:
         arrays = sum(array.nbytes for array in self._arrays().values())
         return Size(self.context.state_count, self.context.transition_count, arrays)

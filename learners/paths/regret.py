@@ -1,7 +1,7 @@
 """Regret in logarithms: -log U of what was shown against -log U of the best path (appendix F of the paper).
 
 The paper claims R_L <= R_G / alpha, alpha the least gain; that needs every term of the sum to be at least 0
-(erratum 6). What does hold is R_L <= (sum of the positive parts of U* - U) / alpha, `positive_part_bound`.
+(erratum 6). What does hold is R_L <= (sum of the positive parts of U* - U) / alpha.
 """
 
 from dataclasses import dataclass
@@ -23,12 +23,3 @@ def log_regret(shown: FloatArray, best: FloatArray) -> LogRegret:
     """The regret of `shown`, round by round gains, against those of the best path, in -log U."""
     both = (shown > 0) & (best > 0)
     return LogRegret(float((np.log(best[both]) - np.log(shown[both])).sum()), int((~both).sum()))
-
-
-def positive_part_bound(shown: FloatArray, best: FloatArray) -> float:
-    """An upper bound on `log_regret` of the same rounds."""
-    both = (shown > 0) & (best > 0)
-    if not both.any():
-        return 0.0
-    with np.errstate(over="ignore"):
-        return float(np.maximum(best[both] - shown[both], 0.0).sum() / shown[both].min())

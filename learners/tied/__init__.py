@@ -1,18 +1,5 @@
 """The tied learner: weights chosen by what can be seen before choosing, shared by all positions.
 
-`TiedLearner` (n = 1) mixes specialists of contexts from coarse to fine; `bounds` are its theorems;
-`estimates` turn partial feedback into losses. `TiedWindows` is the n-gram version for few contexts.
+`learner` mixes specialists of contexts from coarse to fine; `bounds` are its theorems; `estimates` turn partial
+feedback into losses; `contexts` and `explanation` say in words what it does.
 """
-
-from galloon.learners.tied.learner import MetContexts, SlotView, TiedChoice, TiedLearner, TiedMemory
-from galloon.learners.tied.windows import TiedWindows, WindowsChoice
-
-__all__ = [
-    "MetContexts",
-    "SlotView",
-    "TiedChoice",
-    "TiedLearner",
-    "TiedMemory",
-    "TiedWindows",
-    "WindowsChoice",
-]

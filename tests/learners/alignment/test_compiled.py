@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from numba.core.dispatcher import Dispatcher
 
-from galloon.learners.alignment import DERIVED, align, align_target, derive, with_alternatives
+from galloon.learners.alignment import DERIVED, align, align_target, derive, heard_alternatives
 from galloon.learners.kernels import (
     clock,
     exact_alignment,
@@ -72,7 +72,7 @@ def test_after_the_warm_up_no_call_compiles_anything():
         for some in (experts, experts[:2], experts[2:]):
             utterance = Utterance("u", some, "that we had a shop")
             network = align(utterance, unit)
-            more = derive(with_alternatives(network, utterance, 3, unit), DERIVED, "agreement")
+            more = derive(heard_alternatives(network, utterance.outputs, unit), DERIVED, "agreement")
             align_target(more, utterance.target, unit)
             # Arrays made elsewhere may be laid out or protected otherwise.
             odd = replace(more, tokens=np.asfortranarray(more.tokens))

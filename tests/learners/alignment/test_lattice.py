@@ -13,12 +13,11 @@ from galloon.learners.alignment import (
     align_target,
     heard_alternatives,
     slot_posteriors,
-    support,
-    with_alternatives,
 )
 from galloon.learners.errors import BudgetExceeded, InvalidInput
 from galloon.learners.observation import ExpertOutput, Hypothesis, Lattice, Utterance, Word
 from galloon.learners.unit import CHAR
+from tests.reference.more_experts import support, with_alternatives
 
 
 def words(text):

@@ -17,12 +17,12 @@ from galloon.learners.alignment import (
     confidence_vote,
     frequency_vote,
     majority_vote,
-    with_alternatives,
 )
-from galloon.learners.evaluation.agreement import oracle_errors
 from galloon.learners.evaluation.error_rate import count_errors, total
 from galloon.learners.text.normalizers import normalizer
 from galloon.learners.unit import CHAR, WORD
+from tests.reference.agreement import oracle_errors
+from tests.reference.more_experts import with_alternatives
 
 FIVE = ("tess_eng", "tess_deu", "tess_bin", "rapidocr", "tess_legacy")
 

@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 
 from galloon.learners.alignment import AlignmentSettings, align, align_target
 from galloon.learners.alignment.costs import costs_across
-from galloon.learners.evaluation.agreement import expert_errors, oracle_errors
 from galloon.learners.evaluation.error_rate import count_errors
 from galloon.learners.kernels.target import place_target
 from galloon.learners.unit import CHAR, WORD
 from tests.learners.alignment.outputs import VOCABULARY, utterance, utterances
+from tests.reference.agreement import expert_errors, oracle_errors
 from tests.reference.alignment import least_errors
 
 

@@ -12,10 +12,10 @@ from galloon.learners.gains.arbitrary import ArbitraryGain
 from galloon.learners.gains.gappy import GappyGain
 from galloon.learners.gains.ngram import NgramGain
 from galloon.learners.gains.patterns import PatternGain
-from galloon.learners.gains.rational_kernel import rational_utility
 from galloon.learners.gains.slot_match import SlotMatch
 from tests.learners.automata.strategies import edges, ensembles, explicit_automata, listed_paths
 from tests.learners.gains.strategies import TOKENS, count_gains, outputs_of, sequences
+from tests.reference.rational_kernel import rational_utility
 
 experts = st.one_of(ensembles(), explicit_automata())
 

@@ -82,7 +82,7 @@ def check_a_choice_tells_its_probability(subject):
 
 def check_the_most_probable_path_is(subject):
     learner = played(subject)
-    best = subject.paths.index(learner.most_probable_path())
+    best = subject.paths.index(learner.choose_best().path)
     if subject.kind == "perturbed_leader":  # the leader, which noise may push behind another
         totals = subject.paths.incidence @ learner.scores
         assert totals[best] == pytest.approx(totals.max(), abs=TOLERANCE)
@@ -187,7 +187,7 @@ def check_choosing_changes_nothing(subject):
     assert first.path.tolist() == again.path.tolist()
     assert first.memory.to_bytes() == again.memory.to_bytes()
     learner.marginals()
-    learner.most_probable_path()
+    learner.choose_best()
     assert learner.digest() == before
 
 
@@ -195,7 +195,7 @@ def check_the_best_choice_is_as_a_drawn_one(subject):
     """`choose_best` gives the most probable path with just what a draw of it would remember."""
     learner = played(subject)
     best = learner.choose_best()
-    assert best.path.tolist() == learner.most_probable_path().tolist()
+    assert best.path.tolist() == learner.choose_best().path.tolist()
     drawn = (learner.choose(number) for number in range(500))
     same = next(choice for choice in drawn if choice.path.tolist() == best.path.tolist())
     assert best.memory.to_bytes() == same.memory.to_bytes()

@@ -202,6 +202,6 @@ def test_whatever_tree_is_let_in_can_be_walked(data):
     accepting = set(TANGLE.paths())
     for number in range(20):
         assert tuple(learner.choose(number).path.tolist()) in accepting
-    assert tuple(learner.most_probable_path().tolist()) in accepting
+    assert tuple(learner.choose_best().path.tolist()) in accepting
     learner.marginals()
     play(learner, 5, np.random.default_rng(0))

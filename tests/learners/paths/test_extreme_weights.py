@@ -63,7 +63,7 @@ def test_expanded_hedge(name, scale):
     assert_like_exact(learner, context, scores)
     choice = learner.choose(0)
     assert np.isfinite(choice.log_probability)
-    best = learner.log_probability(learner.most_probable_path())
+    best = learner.log_probability(learner.choose_best().path)
     assert all(learner.log_probability(path) <= best for path in some_paths(np.random.default_rng(1)))
 
 
@@ -86,7 +86,7 @@ def test_bandit_learners(kind, name, scale):
     play(learner, 5, np.random.default_rng(1))
     assert np.isfinite(learner.marginals()).all()
     assert np.isfinite(learner.scores).all()
-    assert np.isfinite(learner.log_probability(learner.most_probable_path()))
+    assert np.isfinite(learner.log_probability(learner.choose_best().path))
 
 
 @pytest.mark.parametrize("name", CONTEXTS)
@@ -101,7 +101,7 @@ def test_component_hedge(name):
         assert learner.work.converged
     assert np.ptp(learner.learning_rate * learner.scores) > 1000
     assert np.isfinite(learner.flow).all()
-    assert learner.log_probability(learner.most_probable_path()) <= 0
+    assert learner.log_probability(learner.choose_best().path) <= 0
     sources, _ = context.source_targets()
     assert np.bincount(sources, learner.flow)[0] == pytest.approx(1, abs=1e-9)
 
@@ -111,7 +111,7 @@ def test_perturbed_leader():
     learner = PerturbedLeader(context, 1.0, learning_rate=1e6, draws=10)
     scores = np.random.default_rng(0).random(context.transition_count) * 1e6
     with_scores(learner, scores)
-    assert learner.choose(0).path.tolist() == learner.most_probable_path().tolist()
+    assert learner.choose(0).path.tolist() == learner.choose_best().path.tolist()
 
 
 def test_exp3_paths():

@@ -67,10 +67,10 @@ def test_a_favourite_of_exploration_may_be_the_most_probable_path():
     assert learner.covering.share(edges) == 0
     memory = learner._memory(edges)
     learner.learn(memory, SemiBanditFeedback(np.full(4, BOUND)))
-    assert learner.covering.share(CONTEXT.context_path(learner.most_probable_path())) > 0
+    assert learner.covering.share(CONTEXT.context_path(learner.choose_best().path)) > 0
     for _ in range(100):
         learner.learn(memory, SemiBanditFeedback(np.full(4, BOUND)))
-    assert learner.most_probable_path().tolist() == paths[1].tolist()
+    assert learner.choose_best().path.tolist() == paths[1].tolist()
 
 
 def test_options_are_checked():

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from galloon.learners.errors import DamagedState, InvalidInput
 from galloon.learners.kernels.tied import LEVELS
 from galloon.learners.paths.protocol import BanditFeedback, FullFeedback, SemiBanditFeedback, Setting
-from galloon.learners.tied import SlotView, TiedLearner, TiedMemory
 from galloon.learners.tied.bounds import falling_rate
 from galloon.learners.tied.estimates import score_losses, shown_losses
+from galloon.learners.tied.learner import SlotView, TiedLearner, TiedMemory
 from tests.reference.tied import Twin, contexts
 
 EXPERTS = ("a", "b", "c")

@@ -6,7 +6,12 @@ compiled gains, and the tests hold the three against each other.
 
 from collections.abc import Sequence
 
-from galloon.learners.automata.counting import (
+from galloon.learners.errors import InvalidInput
+from galloon.learners.gains.count_gain import CountGain
+from galloon.learners.gains.gain import Gain
+from galloon.learners.gains.pattern_trie import NULL_TOKEN
+from galloon.learners.gains.slot_match import SlotMatch
+from tests.reference.counting import (
     Alphabet,
     counting_transducer,
     kernel_value,
@@ -14,11 +19,6 @@ from galloon.learners.automata.counting import (
     weighting_of,
     weighting_of_all,
 )
-from galloon.learners.errors import InvalidInput
-from galloon.learners.gains.count_gain import CountGain
-from galloon.learners.gains.gain import Gain
-from galloon.learners.gains.pattern_trie import NULL_TOKEN
-from galloon.learners.gains.slot_match import SlotMatch
 
 
 def rational_utility(gain: Gain, output: Sequence[str], target: Sequence[str]) -> float:
