@@ -27,7 +27,7 @@ Part = Callable[[Path, float, int], str]
 
 
 def daemon_kills(directory: Path, scale: float, seed: int) -> str:
-    """The whole daemon killed 40 times under 8 busy streams."""
+    """The whole daemon killed 40 times under 12 busy streams."""
     return asyncio.run(campaign.run(directory / "fault", max(2, round(40 * scale)), seed)).sentences()
 
 

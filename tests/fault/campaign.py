@@ -1,4 +1,4 @@
-"""Kill -9 in the middle of 8 busy streams, restart, resume, again and again; then the judgement.
+"""Kill -9 in the middle of 12 busy streams, restart, resume, again and again; then the judgement.
 
 Half of the kills come from outside at a random moment, the others from inside, at a failpoint on one side of a
 durable step. `run` returns figures, or raises what was wrong.

@@ -3,21 +3,20 @@
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
-if TYPE_CHECKING:
-    from tests.fault.soak import Sample
+from tests.fault.memory import Sample, lowest_of_minutes
 
 FLOOD = "never_reading"
 
 
-def plot(samples: Sequence["Sample"], lows: Sequence["Sample"], slope_mb_per_hour: float, path: Path) -> None:
-    """`lows` are those that were measured; all before the first of them is warm-up."""
+def plot(samples: Sequence[Sample], measured: Sequence[Sample], path: Path) -> None:
+    """All before the first that is measured is warm-up."""
+    lows = lowest_of_minutes(measured, lambda each: each.resident_mb)
     figure = Figure(figsize=(9, 4), layout="constrained")
     axes = figure.add_subplot()
-    axes.axvspan(0, lows[0].at_s / 60, color="0.93", label="warm-up")
+    axes.axvspan(0, measured[0].at_s / 60, color="0.93", label="warm-up")
     for before, after in pairwise(samples):
         if after.fault == FLOOD != before.fault:
             axes.axvline(after.at_s / 60, color="tab:orange", linewidth=0.6, alpha=0.6)
@@ -25,17 +24,19 @@ def plot(samples: Sequence["Sample"], lows: Sequence["Sample"], slope_mb_per_hou
     axes.plot(
         _minutes(samples), _sizes(samples), color="tab:blue", linewidth=0.6, alpha=0.5, label="every 5 s"
     )
-    label = f"lowest of each minute: {slope_mb_per_hour:+.2f} MB an hour"
+    label = "lowest of each minute"
     axes.plot(_minutes(lows), _sizes(lows), color="tab:blue", marker=".", linewidth=1.2, label=label)
-    axes.set(xlabel="minutes", ylabel="resident memory of the daemon, MB")
+    in_use = [each.in_use_mb for each in samples]
+    axes.plot(_minutes(samples), in_use, color="tab:green", linewidth=0.6, label="bytes in use, every 5 s")
+    axes.set(xlabel="minutes", ylabel="memory of the daemon, MB", ylim=0)
     axes.margins(x=0)
     axes.legend(loc="lower right")
     figure.savefig(path, dpi=120)
 
 
-def _minutes(samples: Sequence["Sample"]) -> list[float]:
+def _minutes(samples: Sequence[Sample]) -> list[float]:
     return [each.at_s / 60 for each in samples]
 
 
-def _sizes(samples: Sequence["Sample"]) -> list[float]:
+def _sizes(samples: Sequence[Sample]) -> list[float]:
     return [each.resident_mb for each in samples]

@@ -1,4 +1,6 @@
-"""The work that is interrupted: learners of every setting, and streams that keep them busy and log what they see.
+"""The work that is interrupted: learners, and streams that keep them busy and log what they see.
+
+The default learner on everything that engines can say, and the paper's learners in every setting.
 
 Utterances, truths and feedback are functions of the id alone (and of what was shown), so a log of ids is enough to
 play everything again.
@@ -11,27 +13,37 @@ from random import Random
 
 from galloon.clients.api.client import GalloonClient
 from galloon.clients.api.errors import ChoiceReplaced, FateUnknown, NotFound
-from galloon.clients.api.questions import AlignedUtterance
+from galloon.clients.api.questions import Question
 from galloon.clients.api.stream import CombineStream, StreamOptions
 from galloon.codec.answer import Choice, Lesson
-from galloon.learners.combiners.contract import Feedback, Score, ShownGains, TrueTokens
+from galloon.learners.combiners.contract import Feedback, Score, ShownGains, TrueText, TrueTokens
 from galloon.learners.combiners.spec import CombinerSpec
+from tests.fault.engines import ENGINES, FORMS, WORDS
 
-EXPERTS = ("a", "b", "c")
-WORDS = ("the", "a", "cat", "hat", "sat", "mat", "")
 IN_FLIGHT = 16
 WITHOUT_FEEDBACK, WITH_DELAY, TWICE = 0.1, 0.2, 0.05  # shares of rounds
 
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """A learner, the streams on it, the slots of its utterances, and how what is shown is judged."""
+    """A learner, the streams on it, the slots of its utterances, how they are judged, and what engines say."""
 
     name: str
     spec: CombinerSpec
     streams: int
     slots: int
     judge: Callable[[tuple[str, ...], Choice], Feedback]
+    form: str = "slots"
+
+    @property
+    def judges_the_shown(self) -> bool:
+        """Whether feedback is about the tokens that were shown, and worth nothing for others."""
+        return self.judge not in {tell_all, tell_text}
+
+
+def tell_text(truth: tuple[str, ...], choice: Choice) -> Feedback:
+    del choice
+    return TrueText(" ".join(word for word in truth if word))
 
 
 def tell_all(truth: tuple[str, ...], choice: Choice) -> Feedback:
@@ -48,17 +60,26 @@ def tell_score(truth: tuple[str, ...], choice: Choice) -> Feedback:
 
 
 def _right(truth: tuple[str, ...], choice: Choice) -> list[bool]:
+    """Of each shown token; in slots that the daemon has made, whether it was said at all."""
+    if len(choice.tokens) != len(truth):
+        return [token in truth for token in choice.tokens]
     return [shown == true for shown, true in zip(choice.tokens, truth, strict=True)]
 
 
 BIGRAMS = {"kind": "ngram", "order": 2}
 POSTS = (
-    Post("hedge", CombinerSpec(EXPERTS, "expanded_hedge", BIGRAMS, window=8, seed=1), 4, 20, tell_all),
-    Post("component", CombinerSpec(EXPERTS, "component_hedge", BIGRAMS, window=4, seed=2), 2, 4, tell_all),
-    Post("semi", CombinerSpec(EXPERTS, "semi_bandit", window=5, seed=3), 1, 5, tell_shown),
+    Post("texts", CombinerSpec(ENGINES, decide="best"), 2, 12, tell_text, "texts"),
+    Post("nbest", CombinerSpec(ENGINES, seed=5), 1, 8, tell_text, "nbest"),
+    Post("lattices", CombinerSpec(ENGINES, decide="best"), 1, 8, tell_text, "lattices"),
+    Post("characters", CombinerSpec(ENGINES, decide="best", unit="char"), 1, 4, tell_text, "texts"),
+    Post("labels", CombinerSpec(ENGINES, labels=("page",), seed=6), 1, 8, tell_text, "labelled"),
+    Post("shown", CombinerSpec(ENGINES, setting="semi", seed=7), 1, 6, tell_shown, "texts"),
+    Post("hedge", CombinerSpec(ENGINES, "expanded_hedge", BIGRAMS, window=8, seed=1), 2, 20, tell_all),
+    Post("component", CombinerSpec(ENGINES, "component_hedge", BIGRAMS, window=4, seed=2), 1, 4, tell_all),
+    Post("semi", CombinerSpec(ENGINES, "semi_bandit", window=5, seed=3), 1, 5, tell_shown),
     Post(
         "bandit",
-        CombinerSpec(EXPERTS, "exp3_paths", {"kind": "arbitrary", "bound": 1.0}, window=5, seed=4),
+        CombinerSpec(ENGINES, "exp3_paths", {"kind": "arbitrary", "bound": 1.0}, window=5, seed=4),
         1,
         5,
         tell_score,
@@ -66,13 +87,8 @@ POSTS = (
 )
 
 
-def utterance_of(post: Post, id_: str) -> AlignedUtterance:
-    truth, random = truth_of(post, id_), Random(f"offers {id_}")
-    offers = {
-        name: tuple(word if random.random() < 0.8 else random.choice(WORDS) for word in truth)
-        for name in EXPERTS
-    }
-    return AlignedUtterance(id_, offers)
+def utterance_of(post: Post, id_: str) -> Question:
+    return FORMS[post.form](id_, truth_of(post, id_))
 
 
 def truth_of(post: Post, id_: str) -> tuple[str, ...]:
