@@ -20,7 +20,7 @@ from galloon.learners.alignment.settings import DEFAULT_SETTINGS, AlignmentSetti
 from galloon.learners.alignment.slots import align, align_outputs, in_order, with_expert
 from galloon.learners.alignment.target import AlignedTarget, align_target
 from galloon.learners.alignment.vote import (
-    DERIVED,
+    VOTES,
     Offer,
     confidence_vote,
     derive,
@@ -32,7 +32,7 @@ from galloon.learners.alignment.vote import (
 
 __all__ = [
     "DEFAULT_SETTINGS",
-    "DERIVED",
+    "VOTES",
     "AlignedTarget",
     "AlignmentSettings",
     "Offer",

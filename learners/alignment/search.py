@@ -40,13 +40,13 @@ def search_word_slots(
     letters: Spelling,
     settings: AlignmentSettings,
 ) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.int64]]:
-    """Tokens and confidences, slots x experts, and the pieces of tokens to be cut (see `respace`).
+    """Tokens and confidences, slots x experts, and the pieces of tokens to be cut (see `split_glued`).
 
     `said`: numbers of the words of the vocabulary that `letters` spells, where each expert's begin, confidences,
     times, and how they are given, as `align_words` takes them.
     """
     tokens, confidences, pieces, needed = align_words(
-        said, (letters.codes, letters.starts), letters.alphabet_size, settings.limits
+        said, (letters.codes, letters.starts), letters.alphabet_size, settings.costs
     )
     _check(len(tokens), needed, settings)
     return tokens, confidences, pieces

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from galloon.learners.errors import InvalidInput
+from galloon.learners.kernels.word_slots import AlignmentCosts
 
 ANCHORS_NEEDED = 3  # words that two engines share, before a line is put through their times
 
@@ -65,8 +66,9 @@ class AlignmentSettings:
     letter_limit: int = 1024
     letter_steps: int = 1 << 26
     vocabulary_limit: int = 2048  # different tokens of one utterance: costs are a table of all pairs
-    # Some of the above as `learners.kernels.word_slots` takes them, made once.
-    limits: NDArray[np.int64] = field(init=False, repr=False, compare=False)
+    # Some of the above as kernels take them, made once.
+    costs: tuple[int, ...] = field(init=False, repr=False, compare=False)  # the fields of `AlignmentCosts`
+    unlike_bounds: NDArray[np.int64] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not 0 <= self.like_cost <= self.unlike_cost <= 2 * self.gap_cost:
@@ -74,25 +76,21 @@ class AlignmentSettings:
                 "alignment costs must keep 0 <= like_cost <= unlike_cost <= 2 gap_cost, else no two "
                 f"different tokens ever share a slot: {self.like_cost}, {self.unlike_cost}, {self.gap_cost}"
             )
-        limits = (
-            self.gap_cost,
-            self.like_cost,
-            self.unlike_cost,
-            self.time_cost,
-            self.exact_steps,
-            self.refinement_passes,
-            self.band,
-            self.effort,
-            ANCHORS_NEEDED,
-            self.likeness_percent,
-            self.glued_words,
+        costs = AlignmentCosts(
+            gap=self.gap_cost,
+            like=self.like_cost,
+            unlike=self.unlike_cost,
+            time=self.time_cost,
+            exact_steps=self.exact_steps,
+            passes=self.refinement_passes,
+            band=self.band,
+            effort=self.effort,
+            anchors_needed=ANCHORS_NEEDED,
+            likeness_percent=self.likeness_percent,
+            glued_words=self.glued_words,
         )
-        object.__setattr__(self, "limits", np.array(limits, dtype=np.int64))
-
-    @property
-    def unlike_bounds(self) -> NDArray[np.int64]:
-        """The least and the greatest cost of two different tokens."""
-        return self.limits[1:3]
+        object.__setattr__(self, "costs", tuple(costs))
+        object.__setattr__(self, "unlike_bounds", np.array([costs.like, costs.unlike], dtype=np.int64))
 
 
 DEFAULT_SETTINGS = AlignmentSettings()

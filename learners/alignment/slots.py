@@ -19,7 +19,7 @@ from galloon.learners.alignment.search import UNTIMED, search_slots, search_word
 from galloon.learners.alignment.sequences import Outputs, confidences_of, read_outputs
 from galloon.learners.alignment.settings import DEFAULT_SETTINGS, AlignmentSettings
 from galloon.learners.alignment.spelling import spelled
-from galloon.learners.alignment.split_glued import respace
+from galloon.learners.alignment.split_glued import split_glued
 from galloon.learners.errors import BudgetExceeded, InvalidInput
 from galloon.learners.kernels.slot_search import distinct_sequences, fill_slots
 from galloon.learners.observation import ExpertOutput, Utterance
@@ -66,7 +66,7 @@ def align_outputs(
         (outputs.numbers, outputs.starts, confidences, *times), spelled(outputs.vocabulary), settings
     )
     network = Offers(names, outputs.vocabulary, tokens, sureness)
-    return respace(network, pieces) if len(pieces) else network
+    return split_glued(network, pieces) if len(pieces) else network
 
 
 def _character_slots(

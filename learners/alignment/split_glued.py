@@ -1,4 +1,4 @@
-"""Glued words come apart where other experts have a blank: `respace`.
+"""Glued words come apart where other experts have a blank: `split_glued`.
 
 An engine that reads "wehad" where another reads "we had" disagrees about a blank, not about a letter. Left
 alone, it would be counted against both words, and as silence in one of the two slots. So its letters are cut
@@ -13,7 +13,7 @@ from galloon.learners.alignment.vocabulary import renumbered
 from galloon.learners.offers import Offers
 
 
-def respace(network: Offers, pieces: NDArray[np.int64]) -> Offers:
+def split_glued(network: Offers, pieces: NDArray[np.int64]) -> Offers:
     """The network with glued tokens cut over the empty slots beside them, where their letters agree.
 
     `pieces` are those of `learners.kernels.split_glued`.

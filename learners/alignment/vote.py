@@ -64,7 +64,7 @@ def most_confident(network: Offers, ties: Ties = "listed") -> Offer:
     return Offer(offer.tokens, weights.max(axis=1) / _WEIGHT_UNIT)
 
 
-DERIVED: Mapping[str, Callable[[Offers, Ties], Offer]] = {
+VOTES: Mapping[str, Callable[[Offers, Ties], Offer]] = {
     "vote": majority_vote,
     "frequency_vote": frequency_vote,
     "confidence_vote": confidence_vote,
@@ -101,11 +101,9 @@ def _plain(derived: tuple[str, ...]) -> NDArray[np.bool_] | None:
 
 
 def _offer(network: Offers, name: str, ties: Ties) -> Offer:
-    if name not in DERIVED:
-        raise InvalidInput(
-            f"no derived expert is called {name!r}", advice=f"choose from {', '.join(DERIVED)}"
-        )
-    return DERIVED[name](network, ties)
+    if name not in VOTES:
+        raise InvalidInput(f"no derived expert is called {name!r}", advice=f"choose from {', '.join(VOTES)}")
+    return VOTES[name](network, ties)
 
 
 def _vote(network: Offers, weights: NDArray[np.int64], ties: Ties, *, occupancy_first: bool) -> Offer:

@@ -28,7 +28,7 @@ from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.combiners.weight_table import WeightTable
 from galloon.learners.errors import DamagedState, InvalidInput
 from galloon.learners.offers import no_offers
-from galloon.learners.paths.game import Game, played_texts
+from galloon.learners.paths.game import Game, path_round
 from galloon.learners.paths.protocol import FloatArray, Memory
 
 STATE_VERSION = 1
@@ -75,8 +75,8 @@ class AutomatonCombiner:
         match feedback:
             case TrueText() | TrueTokens():
                 target = feedback.text.split() if isinstance(feedback, TrueText) else feedback.tokens
-                played = played_texts(remembered, outputs, target)
-                gain = self.game.learn_truth([played])
+                played = path_round(remembered, outputs, target)
+                gain = self.game.learn_target([played])
             case ShownGains(gains):
                 gain = self.game.learn_shown([remembered], gains)
             case Score(value):

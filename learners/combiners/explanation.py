@@ -1,8 +1,8 @@
 """Why a text was chosen, slot by slot: what a combiner says when it is asked to `explain` a round.
 
 A `WeighedSlot` holds what was on offer there with what spoke for it, how far each expert was trusted, and the
-contexts that said so. The scorer's word on a token is an `ExplainedOffer`; `weighed_offers` groups experts that
-offer the same token.
+contexts that said so. What the offer model says of a token is an `ExplainedOffer`; `weighed_offers` groups
+experts that offer the same token.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ class ExplainedOffer:
 
 @dataclass(frozen=True, slots=True)
 class WeighedOffer:
-    """A token on offer, by whom, how probable it was, and what a scorer says for and against it."""
+    """A token on offer, by whom, how probable it was, and what an offer model says for and against it."""
 
     text: str
     experts: tuple[str, ...]
@@ -64,7 +64,7 @@ def weighed_offers(
     trust: Sequence[float],
     scored: Sequence[ExplainedOffer] = (),
 ) -> tuple[WeighedOffer, ...]:
-    """Experts, the text that each offers, and how far each is trusted; `scored` is the scorer's word on them."""
+    """Experts, the text that each offers, and how far each is trusted; `scored` is what the offer model says."""
     givers: dict[str, list[int]] = {}
     for j, text in enumerate(texts):
         givers.setdefault(text, []).append(j)

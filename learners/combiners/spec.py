@@ -16,7 +16,7 @@ from galloon.learners.unit import WORD, Unit, unit_named
 
 ALGORITHMS: Mapping[str, Setting] = {name: learner.setting for name, learner in CATALOGUE.items()}
 DECISIONS = ("sample", "best")
-DERIVED = ("vote", "frequency_vote", "confidence_vote", "most_confident")  # see `alignment.vote`
+DERIVED_NAMES = ("vote", "frequency_vote", "confidence_vote", "most_confident")  # see `alignment.vote`
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class CombinerSpec:
         if len(set(self.experts)) != len(self.experts) or not all(self.experts):
             raise InvalidInput("names must be different and not empty", field="experts")
         for name in self.derived:
-            _one_of("derived", name, DERIVED)
+            _one_of("derived", name, DERIVED_NAMES)
             if name in self.experts or self.derived.count(name) > 1:
                 raise InvalidInput(
                     f"{name!r} comes twice: name it once, and no engine like a derived expert",

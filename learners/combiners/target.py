@@ -1,4 +1,4 @@
-"""The true token of each slot, from feedback that knows the truth: `slot_truth`."""
+"""The true token of each slot, from feedback that knows the truth: `slot_target`."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from galloon.learners.offers import Offers
 from galloon.learners.unit import Unit
 
 
-def slot_truth(
+def slot_target(
     network: Offers, feedback: TrueText | TrueTokens, unit: Unit, normalizer: str
 ) -> AlignedTarget:
     """A text is aligned to the slots; tokens come one a slot."""

@@ -1,9 +1,9 @@
-"""Galloon's default for text: the tied learner over engines, votes and the learned scorer.
+"""Galloon's default for text: the tied learner over engines, votes and the learned offer model.
 
 One utterance, followed through the code: `choose` aligns the outputs (`_network`), lets the derived experts
-and the scorer add their offers, and the tied learner pick an expert in every slot. `learn` aligns the truth to
-the same slots, or takes what was revealed of it, and teaches the scorer and the tied learner. The gain is
-slot match: 1 where the shown token is the true one, null included.
+and the offer model add their offers, and the tied learner pick an expert in every slot. `learn` aligns the
+true text to the same slots, or takes what was revealed of it, and teaches the offer model and the tied learner.
+The gain is slot match: 1 where the shown token is the true one, null included.
 """
 
 from typing import NamedTuple
@@ -26,7 +26,7 @@ from galloon.learners.combiners.contract import (
 )
 from galloon.learners.combiners.explanation import REASONS, WeighedContext, WeighedSlot, weighed_offers
 from galloon.learners.combiners.spec import CombinerSpec
-from galloon.learners.combiners.target import slot_truth
+from galloon.learners.combiners.target import slot_target
 from galloon.learners.combiners.text_network import text_network
 from galloon.learners.combiners.text_round import TextRound
 from galloon.learners.combiners.weight_table import WeightTable
@@ -34,7 +34,7 @@ from galloon.learners.errors import BoundExceeded, InvalidInput
 from galloon.learners.kernels.answers import answer, slot_gains
 from galloon.learners.kernels.poisson_binomial import posteriors
 from galloon.learners.observation import Utterance
-from galloon.learners.offer_model import Scored, Scorer, ScorerSettings
+from galloon.learners.offer_model import OfferModel, OfferModelSettings, ScoredOffers
 from galloon.learners.offer_model.model import label_numbers
 from galloon.learners.offers import Offers
 from galloon.learners.paths.guarantee import as_played
@@ -44,17 +44,17 @@ from galloon.learners.tied.learner import SlotView, TiedLearner
 
 STATE_VERSION = 1
 SCORER = "scorer"
-DERIVED = ("vote", "frequency_vote")  # unless the spec names others
-# Before anything is learned the scorer is a vote that will get better; engines alone are seldom best.
+DEFAULT_DERIVED = ("vote", "frequency_vote")  # unless the spec names others
+# Before anything is learned the offer model is a vote that will get better; engines alone are seldom best.
 SCORER_PRIOR, VOTE_PRIOR = 1 / 2, 1 / 4
 _NEARLY = 1e-6  # no token is certainly right
 
 
 class _View(NamedTuple):
-    """What a memory holds, and what the scorer saw of its slots: the view of a choice."""
+    """What a memory holds, and what the offer model saw of its slots: the view of a choice."""
 
     played: TextRound
-    scored: Scored | None
+    scored: ScoredOffers | None
 
 
 class _Answered(NamedTuple):
@@ -80,7 +80,7 @@ class TextCombiner:
             )
         self.spec = spec
         self.experts = spec.experts
-        self._derived = spec.derived or DERIVED
+        self._derived = spec.derived or DEFAULT_DERIVED
         self._unit = spec.unit
         self._setting = Setting(spec.setting) if spec.setting else Setting.FULL
         self.all_experts = (*spec.experts, *self._derived, SCORER)
@@ -91,7 +91,7 @@ class TextCombiner:
                     advice="name the engine otherwise",
                     field="experts",
                 )
-        self._scorer = Scorer(spec.experts, self._unit, ScorerSettings())
+        self._offer_model = OfferModel(spec.experts, self._unit, OfferModelSettings())
         self._tied = TiedLearner(
             self.all_experts, self._setting, _priors(self.all_experts), spec.seed, spec.decide
         )
@@ -123,8 +123,8 @@ class TextCombiner:
         played, scored = self._seen(memory, view)
         match feedback:
             case TrueText() | TrueTokens():
-                truth = slot_truth(played.network, feedback, self._unit, self.spec.normalizer)
-                return self._learn_truth(played, truth, scored)
+                truth = slot_target(played.network, feedback, self._unit, self.spec.normalizer)
+                return self._learn_target(played, truth, scored)
             case ShownGains(gains):
                 return self._learn_shown(played, np.array(gains, dtype=np.float64), scored)
             case Score(value):
@@ -147,7 +147,7 @@ class TextCombiner:
             expert_transitions=len(self.all_experts),
             context_states=size.states,
             context_transitions=size.transitions,
-            state_bytes=size.state_bytes + self._scorer.state_bytes,
+            state_bytes=size.state_bytes + self._offer_model.state_bytes,
             extra={
                 "best_expert": self.all_experts[best] if known else "",
                 "slots_where_experts_differed": self._tied.slots_learned,
@@ -163,11 +163,11 @@ class TextCombiner:
         return WeightTable("context", names, self.all_experts, met.trust, tuple(met.visits.tolist()))
 
     def explain(self, memory: bytes, slots: range, view: object | None = None) -> tuple[WeighedSlot, ...]:
-        """Why tokens of a round were chosen: trust as it was then, contexts and the scorer's reasons as now."""
+        """Why tokens of a round were chosen: trust as it was then, contexts and the features' parts as now."""
         played = self._seen(memory, view).played
         slots = slots[: max(0, played.network.slot_count - slots.start)]
         contexts = self._tied.explain(self._slot_view(played), slots, self.experts)
-        scored = self._scorer.explain(played.network, played.labels, slots, REASONS)
+        scored = self._offer_model.explain(played.network, played.labels, slots, REASONS)
         explained = []
         for slot, named, words in zip(slots, contexts, scored, strict=True):
             trust = played.played.probabilities[slot].tolist()
@@ -192,20 +192,22 @@ class TextCombiner:
             "tied": self._tied.meta(),
             "gain": self._gain.hex(),
             "expected_gain": self._expected_gain.hex(),
-            "rounds": [self._rounds, self._rounds_where_known],
+            "rounds": self._rounds,
+            "rounds_where_known": self._rounds_where_known,
         }
-        arrays = {"expert_gains": self._expert_gains, **self._tied.arrays(), **self._scorer.arrays()}
+        arrays = {"expert_gains": self._expert_gains, **self._tied.arrays(), **self._offer_model.arrays()}
         return state.pack("text_combiner", STATE_VERSION, meta, arrays)
 
     def restore(self, data: bytes) -> None:
         found = state.unpack(data, "text_combiner", STATE_VERSION)
         self._tied.restore(found.meta["tied"], found.arrays)
-        self._scorer.restore(found.arrays)
+        self._offer_model.restore(found.arrays)
         state.check_arrays(found.arrays, {"expert_gains": self._expert_gains})
         self._expert_gains = found.arrays["expert_gains"]
         self._gain = float.fromhex(found.meta["gain"])
         self._expected_gain = float.fromhex(found.meta["expected_gain"])
-        self._rounds, self._rounds_where_known = (int(n) for n in found.meta["rounds"])
+        self._rounds = int(found.meta["rounds"])
+        self._rounds_where_known = int(found.meta["rounds_where_known"])
 
     def digest(self) -> str:
         return state.digest(self.to_bytes())
@@ -214,11 +216,11 @@ class TextCombiner:
 
     def _play(self, observation: Observation, round_number: int) -> _View:
         network, labels = self._network(observation)
-        scored = self._scorer.score(network, labels)
+        scored = self._offer_model.score(network, labels)
         tokens = offers_of_all(network, self._derived, scored.best)
         predicted = np.empty((0, tokens.shape[1]))
         if self._setting is Setting.BANDIT:
-            columns = [self._scorer.right_probabilities(scored, column) for column in tokens.T]
+            columns = [self._offer_model.right_probabilities(scored, column) for column in tokens.T]
             predicted = np.column_stack(columns) if columns else predicted
         seen = SlotView(tokens, len(self.experts), label_numbers(labels), predicted)
         choice = self._tied.choose(round_number, seen)
@@ -233,7 +235,7 @@ class TextCombiner:
         """The slots, one column for each engine, and the labels that the learner may look at."""
         match observation:
             case Utterance():
-                listened_to = self._scorer.listened_to
+                listened_to = self._offer_model.listened_to
                 network = text_network(
                     observation, self.experts, listened_to, self._unit, self.spec.normalizer
                 )
@@ -267,7 +269,7 @@ class TextCombiner:
 
     # Learning.
 
-    def _learn_truth(self, played: TextRound, truth: AlignedTarget, scored: Scored | None) -> Lesson:
+    def _learn_target(self, played: TextRound, truth: AlignedTarget, scored: ScoredOffers | None) -> Lesson:
         """The truth is known; the learner is told what its setting reveals, and the books everything."""
         gains, expert_gains = np.empty(played.tokens.shape), np.empty(len(self.all_experts))
         shown_gains = np.empty(len(played.tokens))
@@ -277,7 +279,7 @@ class TextCombiner:
         view = self._slot_view(played)
         if self._setting is Setting.FULL:
             self._tied.learn(played.played, view, FullFeedback(gains))
-            self._scorer.learn_truth(played.network, played.labels, truth, scored)
+            self._offer_model.learn_target(played.network, played.labels, truth, scored)
         else:
             self._teach_part(played, view, shown_gains, scored)
         self._expert_gains += expert_gains
@@ -287,7 +289,9 @@ class TextCombiner:
         self._rounds_where_known += 1
         return Lesson(gained, dict(zip(self.all_experts, expert_gains.tolist(), strict=True)))
 
-    def _learn_shown(self, played: TextRound, gains: NDArray[np.float64], scored: Scored | None) -> Lesson:
+    def _learn_shown(
+        self, played: TextRound, gains: NDArray[np.float64], scored: ScoredOffers | None
+    ) -> Lesson:
         if self._setting is Setting.FULL:
             raise InvalidInput(
                 "this learner needs the truth", advice="send the true text, or create it with setting semi"
@@ -317,25 +321,25 @@ class TextCombiner:
         return Lesson(score)
 
     def _teach_part(
-        self, played: TextRound, view: SlotView, gains: NDArray[np.float64], scored: Scored | None
+        self, played: TextRound, view: SlotView, gains: NDArray[np.float64], scored: ScoredOffers | None
     ) -> None:
         if self._setting is Setting.BANDIT:
             self._teach_score(played, view, float(gains.sum()))
             return
         self._tied.learn(played.played, view, SemiBanditFeedback(gains))
-        self._scorer.learn_shown(played.network, played.labels, played.shown, gains, scored)
+        self._offer_model.learn_shown(played.network, played.labels, played.shown, gains, scored)
 
     def _teach_score(self, played: TextRound, view: SlotView, score: float) -> None:
-        """One number: the tied learner takes its unbiased estimate, the scorer its likelihood.
+        """One number: the tied learner takes its unbiased estimate, the offer model its likelihood.
 
         The gradient of the log probability of the sum is that of the slots' outcomes, averaged over what they
-        may have been given the sum (Fisher's identity): so the scorer learns from posterior gains.
+        may have been given the sum (Fisher's identity): so the offer model learns from posterior gains.
         """
         self._tied.learn(played.played, view, BanditFeedback(score))
-        scored = self._scorer.score(played.network, played.labels)
-        right = self._scorer.right_probabilities(scored, played.shown)
+        scored = self._offer_model.score(played.network, played.labels)
+        right = self._offer_model.right_probabilities(scored, played.shown)
         inferred = posteriors(np.clip(right, _NEARLY, 1 - _NEARLY), score)
-        self._scorer.learn_shown(played.network, played.labels, played.shown, inferred, scored)
+        self._offer_model.learn_shown(played.network, played.labels, played.shown, inferred, scored)
 
     def _enter(self, gain: float, expected: float) -> None:
         self._rounds += 1

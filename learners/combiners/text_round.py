@@ -21,7 +21,7 @@ class TextRound:
     """One utterance as it was seen and answered."""
 
     network: Offers  # the engines alone
-    tokens: NDArray[np.int32]  # the offers of all experts, slots x experts; the scorer is the last
+    tokens: NDArray[np.int32]  # the offers of all experts, slots x experts; the offer model is the last
     labels: dict[str, str]
     predicted: NDArray[np.float64]  # slots x experts: how probably each would gain
     played: TiedMemory

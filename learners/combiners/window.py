@@ -3,7 +3,7 @@
 Each window is one round of the learner on the ensemble of experts (engines, then derived experts) times
 slots; the last one is filled up with slots that gain nothing. One utterance, followed through the code:
 `choose` aligns it (`_network`), draws a path for each window, and keeps what it will need in the memory;
-`learn` aligns the truth to the same slots (`slot_truth`) and gives each window's gains to the learner.
+`learn` aligns the truth to the same slots (`slot_target`) and gives each window's gains to the learner.
 """
 
 import json
@@ -28,13 +28,13 @@ from galloon.learners.combiners.contract import (
 )
 from galloon.learners.combiners.explanation import WeighedContext, WeighedSlot, weighed_offers
 from galloon.learners.combiners.spec import CombinerSpec
-from galloon.learners.combiners.target import slot_truth
+from galloon.learners.combiners.target import slot_target
 from galloon.learners.combiners.weight_table import WeightTable
 from galloon.learners.errors import DamagedState, InvalidInput
 from galloon.learners.kernels import windows as kernel
 from galloon.learners.observation import Utterance
 from galloon.learners.offers import Offers
-from galloon.learners.paths.game import Game, Played
+from galloon.learners.paths.game import Game, PathRound
 from galloon.learners.paths.protocol import FloatArray, Memories, Memory
 
 STATE_VERSION = 1
@@ -94,10 +94,10 @@ class WindowCombiner:
             raise DamagedState("the memory of this round has another number of windows than its slots fill")
         match feedback:
             case TrueText() | TrueTokens():
-                truth = slot_truth(played.network, feedback, self._unit, self.spec.normalizer)
+                truth = slot_target(played.network, feedback, self._unit, self.spec.normalizer)
                 gain = self.game.learn_windows(played.windows, played.network.tokens, truth.tokens)
                 if gain is None:
-                    gain = self.game.learn_truth(self._windows(played, truth))
+                    gain = self.game.learn_target(self._windows(played, truth))
                 matches = np.empty(len(self._all_experts))
                 kernel.count_matches(played.network.tokens, truth.tokens, matches)
                 lesson = Lesson(gain, dict(zip(self._all_experts, matches.tolist(), strict=True)))
@@ -193,7 +193,7 @@ class WindowCombiner:
 
     # Learning.
 
-    def _windows(self, played: _Round, truth: AlignedTarget) -> list[Played]:
+    def _windows(self, played: _Round, truth: AlignedTarget) -> list[PathRound]:
         """Each window: what the experts offered, in the order of A's transitions, and what was true."""
         size, experts, slots = self.spec.window, len(self._all_experts), played.network.slot_count
         whole = len(played.windows) * size
@@ -204,7 +204,7 @@ class WindowCombiner:
         target = np.full(whole, len(vocabulary) - 1, dtype=np.int32)
         target[:slots] = truth.tokens
         return [
-            Played(memory, outputs[first : first + size].ravel(), target[first : first + size], vocabulary)
+            PathRound(memory, outputs[first : first + size].ravel(), target[first : first + size], vocabulary)
             for memory, first in zip(played.windows.rows(), range(0, whole, size), strict=True)
         ]
 

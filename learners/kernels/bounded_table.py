@@ -104,7 +104,7 @@ def rehash(keys, ranks, larger_keys, larger_ranks):
 
 
 def warm_up() -> None:
-    """Compile for the tables in use: counts of a language, weights of a scorer, weights of contexts."""
+    """Compile for the tables in use: counts of a language, weights of an offer model, weights of contexts."""
     power_above(3)
     for dtype in (np.uint32, np.float32, np.float64):
         keys, ranks = np.zeros(STRETCH, dtype=np.uint32), np.zeros((STRETCH, 2), dtype=dtype)

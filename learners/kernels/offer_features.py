@@ -1,8 +1,8 @@
-"""What speaks for each offer of a slot: the features of the scorer, as (template, a, b, value).
+"""What speaks for each offer of a slot: the features of the offer model, as (template, a, b, value).
 
 `describe_tokens` looks once at every token on offer; `slot_offers` lists the different tokens of a slot, the
 best supported first; `slot_features` fills a `Sheet` with the features of all offers, one offer after the
-other (`ends`). The templates are listed below with what `a` and `b` mean; `learners.scorer.templates` puts
+other (`ends`). The templates are listed below with what `a` and `b` mean; `learners.offer_model.templates` puts
 them into words. Slots are compared with their neighbours through `reference`, the voted token of each slot,
 so that features depend on what was observed and never on what the learner chose.
 

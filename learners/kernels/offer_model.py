@@ -1,4 +1,4 @@
-"""The log-linear scorer of offers: describe, score, and learn from what is revealed.
+"""The log-linear model of offers: describe, score, and learn from what is revealed.
 
 An offer's score is the inner product of its features with weights; a slot's offers compete by softmax.
 Several weight vectors learn side by side, each with its own rate (`rates`), every weight with AdaGrad's step

@@ -16,7 +16,7 @@ from galloon.learners.kernels.quantiles import BUCKETS, RING, buckets_of
 from galloon.learners.offers import Offers
 from galloon.learners.state import check_arrays
 
-RING_NAME, BORDERS_NAME = "confidence.ring", "confidence.borders"
+RING_NAME, BORDERS_NAME = "confidence.recent", "confidence.bucket_borders"
 COLUMNS = BUCKETS + 3  # no confidence, each bucket, too early to say, null
 
 

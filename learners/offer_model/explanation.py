@@ -1,4 +1,4 @@
-"""Why the scorer prefers an offer: each feature's part in the score, in words. `explain_slots`."""
+"""Why the offer model prefers an offer: each feature's part in the score, in words. `explain_slots`."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -55,7 +55,7 @@ def explain_slots(
     explained = []
     for slot in slots:
         count = all_offers(page, slot, offers, support)
-        if count == 1:  # nobody asks the scorer where all agree
+        if count == 1:  # nobody asks the offer model where all agree
             agreed = _supporters(network, slot, int(offers[0]))
             explained.append(
                 ExplainedSlot(slot, (ExplainedOffer(network.vocabulary[offers[0]], agreed, 0.0, ()),))

@@ -1,4 +1,4 @@
-"""What the scorer has read: n-grams of words and of their letters, in one bounded table.
+"""What the offer model has read: n-grams of words and of their letters, in one bounded table.
 
 `LanguageModel.view` is what the kernels take; `read` counts a stretch of true tokens.
 """

@@ -1,4 +1,4 @@
-"""The scorer: `score` an utterance's slots, learn from the truth (`learn_truth`) or from part of it
+"""The offer model: `score` an utterance's slots, learn from the truth (`learn_target`) or from part of it
 (`learn_shown`), `explain` a slot, and stand still as arrays.
 
 Whatever it does depends on the utterance and on its own state alone, never on what was chosen. Its weights
@@ -25,32 +25,34 @@ from galloon.learners.offer_model.confidence import ConfidenceRecord
 from galloon.learners.offer_model.explanation import ExplainedSlot, explain_slots
 from galloon.learners.offer_model.language import LanguageModel
 from galloon.learners.offer_model.letters import Letters, letters_of
-from galloon.learners.offer_model.reliability import Standing
+from galloon.learners.offer_model.reliability import Reliability
 from galloon.learners.offers import Offers
 from galloon.learners.state import check_arrays
 from galloon.learners.unit import Unit
 
+# Names of arrays in the state: the share of each learning rate; right and wrong tokens where all agreed.
+RATE_SHARES, AGREED_RECORD = "features.rate_shares", "agreement.right_and_wrong"
 FEATURES_OF_AN_OFFER = 32  # new ones, roughly: room is made for them beforehand
 _NO_LABELS = np.zeros(0, dtype=np.uint64)
 LIKELY = 0.9  # a shown token this probably right is read as true
 
 
 @dataclass(frozen=True, slots=True)
-class ScorerSettings:
-    """The scorer's sizes. Rates are powers of two: which suits is found out, not set."""
+class OfferModelSettings:
+    """The offer model's sizes. Rates are powers of two: which suits is found out, not set."""
 
     rates: tuple[float, ...] = (1 / 64, 1 / 32, 1 / 16, 1 / 8)
     feature_limit: int = 1 << 16  # rows of 36 bytes
     language_limit: int = 1 << 18  # rows of 12 bytes
 
 
-DEFAULT_SETTINGS = ScorerSettings()
+DEFAULT_SETTINGS = OfferModelSettings()
 _NOTHING_HEARD = np.zeros((0, 2), dtype=np.int32)
 _NO_GAINS = np.zeros(0)  # where the truth is known nobody asks for them
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class ScoredOffers:
     """How probable the different tokens on offer in each slot are, and what was seen of them."""
 
     probabilities: NDArray[np.float64]  # slots x offers, the best supported token first
@@ -69,27 +71,28 @@ class Scored:
         return np.asarray(np.where(self.offers == tokens[:, None], self.probabilities, 0.0).sum(axis=1))
 
 
-class Scorer:
+class OfferModel:
     """An online log-linear model over the offers of a slot."""
 
     def __init__(
-        self, experts: tuple[str, ...], unit: Unit, settings: ScorerSettings = DEFAULT_SETTINGS
+        self, experts: tuple[str, ...], unit: Unit, settings: OfferModelSettings = DEFAULT_SETTINGS
     ) -> None:
         self.experts, self._everybody = experts, frozenset(experts)
         self._rates = np.array(settings.rates)
         columns = len(settings.rates)
         self._features = BoundedTable(
-            settings.feature_limit, {"squares": (columns, np.float32), "weights": (columns, np.float32)}
+            settings.feature_limit,
+            {"squared_gradients": (columns, np.float32), "weights": (columns, np.float32)},
         )
         self._shares = np.full(columns, 1 / columns)
         self._language = LanguageModel(unit, settings.language_limit)
         self._confidence = ConfidenceRecord(len(experts))
-        self._standing = Standing(len(experts))
+        self._reliability = Reliability(len(experts))
         self._agreed = np.array([1.0, 1.0])  # right and wrong tokens where all agreed, and one of each
         self._lessons = 0  # since it was made or restored: what was read before one is stale after it
         self._useful: NDArray[np.int64] | None = None  # who is listened to, until something is learned
 
-    def score(self, network: Offers, labels: Mapping[str, str]) -> Scored:
+    def score(self, network: Offers, labels: Mapping[str, str]) -> ScoredOffers:
         """How probable each offer of each slot is."""
         spelling, ids = spelled(network.vocabulary), self._listened_to()
         *sheets, probabilities, best = read_and_score(
@@ -103,14 +106,14 @@ class Scorer:
             self._weights,
             self._shares,
         )
-        return Scored(probabilities, best, ids, tuple(sheets), self._lessons)
+        return ScoredOffers(probabilities, best, ids, tuple(sheets), self._lessons)
 
-    def learn_truth(
+    def learn_target(
         self,
         network: Offers,
         labels: Mapping[str, str],
         target: AlignedTarget,
-        scored: Scored | None = None,
+        scored: ScoredOffers | None = None,
     ) -> None:
         """Take in the true token of every slot. `scored`, if still there, saves looking at the slots again."""
         self._learn(network, labels, target.tokens, target.tokens, _NO_GAINS, target.tokens, scored)
@@ -122,7 +125,7 @@ class Scorer:
         labels: Mapping[str, str],
         shown: NDArray[np.int32],
         gains: NDArray[np.float64],
-        scored: Scored | None = None,
+        scored: ScoredOffers | None = None,
     ) -> None:
         """Take in how probably each shown token was right: 0 or 1 where it was revealed, between if inferred."""
         truth = np.full(network.slot_count, ABSENT, dtype=np.int32)
@@ -147,7 +150,7 @@ class Scorer:
         )
         return explain_slots(page, language, weights, self._shares, network, hashes, slots, most)
 
-    def right_probabilities(self, scored: Scored, tokens: NDArray[np.int32]) -> NDArray[np.float64]:
+    def right_probabilities(self, scored: ScoredOffers, tokens: NDArray[np.int32]) -> NDArray[np.float64]:
         """How probably one token of each slot is right; where all agree, as often as that was right before."""
         agreed = float(self._agreed[0] / self._agreed.sum())
         alone = (scored.offers[:, 1:] == ABSENT).all(axis=1)
@@ -165,21 +168,21 @@ class Scorer:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         return {
-            "shares": self._shares,
-            "agreed": self._agreed,
+            RATE_SHARES: self._shares,
+            AGREED_RECORD: self._agreed,
             **self._features.arrays("features"),
             **self._language.table.arrays("language"),
             **self._confidence.arrays(),
-            **self._standing.arrays(),
+            **self._reliability.arrays(),
         }
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        check_arrays(arrays, {"shares": self._shares, "agreed": self._agreed})
-        self._shares, self._agreed = arrays["shares"].copy(), arrays["agreed"].copy()
+        check_arrays(arrays, {RATE_SHARES: self._shares, AGREED_RECORD: self._agreed})
+        self._shares, self._agreed = arrays[RATE_SHARES].copy(), arrays[AGREED_RECORD].copy()
         self._features.restore("features", arrays)
         self._language.table.restore("language", arrays)
         self._confidence.restore(arrays)
-        self._standing.restore(arrays)
+        self._reliability.restore(arrays)
         self._lessons += 1
         self._useful = None
 
@@ -187,11 +190,17 @@ class Scorer:
     def _weights(self) -> tuple[NDArray[Any], ...]:
         """The fields of `Weights`, as a plain tuple."""
         table = self._features
-        return table.keys, table.columns["weights"], table.columns["squares"], table.used, self._rates
+        return (
+            table.keys,
+            table.columns["weights"],
+            table.columns["squared_gradients"],
+            table.used,
+            self._rates,
+        )
 
     def _listened_to(self) -> NDArray[np.int64]:
         if self._useful is None:
-            self._useful = self._standing.listened_to(*self._confidence.record)
+            self._useful = self._reliability.listened_to(*self._confidence.record)
         return self._useful
 
     def _page(self, network: Offers, labels: Mapping[str, str], letters: Letters) -> Page:
@@ -220,7 +229,7 @@ class Scorer:
         shown: NDArray[np.int32],
         gains: NDArray[np.float64],
         known: NDArray[np.int32],
-        scored: Scored | None,
+        scored: ScoredOffers | None,
     ) -> None:
         if scored is None or scored.lessons != self._lessons:
             scored = self.score(network, labels)
@@ -235,7 +244,7 @@ class Scorer:
             (truth, shown, gains, known),
             self._confidence.view,
             self._confidence.ring,
-            self._standing.view,
+            self._reliability.view,
             self._agreed,
         )
 

@@ -1,7 +1,7 @@
-"""Which experts are worth listening to: `Standing`.
+"""Which experts are worth listening to: `Reliability`.
 
 An expert that repeats another, says nothing, or is hardly ever right would only dilute what is learned of the
-others, so the scorer leaves it out, for as long as that is so. It takes a while to find out.
+others, so the offer model leaves it out, for as long as that is so. It takes a while to find out.
 """
 
 from collections.abc import Mapping
@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 from galloon.learners.kernels.offer_model import worth_listening
 from galloon.learners.state import check_arrays
 
+APART_NAME, DISPUTED_NAME = "reliability.slots_apart", "reliability.slots_disputed"
 TRIALS = 64  # slots where experts differ, before anybody is left out
 # Of its tokens there are right. Random words of the language are right about once in 32, wherever they fall best;
 # the worst engines that are of any use, once in 6.
 HARDLY_EVER = 1 / 16
 
 
-class Standing:
+class Reliability:
     """Who says the same as whom."""
 
     def __init__(self, expert_count: int) -> None:
@@ -39,8 +40,8 @@ class Standing:
         return self._apart, self._disputed
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        return {"standing.apart": self._apart, "standing.disputed": self._disputed}
+        return {APART_NAME: self._apart, DISPUTED_NAME: self._disputed}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         check_arrays(arrays, self.arrays())
-        self._apart, self._disputed = arrays["standing.apart"].copy(), arrays["standing.disputed"].copy()
+        self._apart, self._disputed = arrays[APART_NAME].copy(), arrays[DISPUTED_NAME].copy()

@@ -27,12 +27,12 @@ from galloon.learners.paths.pace import Pace
 from galloon.learners.paths.path_learner import GAIN_SLACK, STATE_VERSION, check_bound, checked_rounds
 from galloon.learners.paths.protocol import (
     BanditFeedback,
-    Choice,
-    Choices,
     Feedback,
     FloatArray,
     IntArray,
     Memory,
+    PathChoice,
+    PathChoices,
     Setting,
     Size,
     check_memory,
@@ -93,14 +93,14 @@ class Exp3Paths:
 
     # The protocol.
 
-    def choose(self, round_number: int) -> Choice:
+    def choose(self, round_number: int) -> PathChoice:
         numbers = uniforms(self.seed, round_number, self.graph.longest_path)
         return self._choice(trie.sample(*self._tree, self._tails, *self._ways, numbers))
 
-    def choose_many(self, first_round: int, count: int) -> Choices:
-        return Choices.of([self.choose(number) for number in range(first_round, first_round + count)])
+    def choose_many(self, first_round: int, count: int) -> PathChoices:
+        return PathChoices.of([self.choose(number) for number in range(first_round, first_round + count)])
 
-    def choose_best(self) -> Choice:
+    def choose_best(self) -> PathChoice:
         """A path never played, if there is one (all share the largest weight); else the one that lost least."""
         return self._choice(self._lightest())
 
@@ -213,10 +213,10 @@ class Exp3Paths:
     def _ways(self) -> tuple[Any, ...]:
         return self.graph.first, self.graph.targets, self._rate_in_use, self._log_ways
 
-    def _choice(self, edges: IntArray) -> Choice:
+    def _choice(self, edges: IntArray) -> PathChoice:
         log_probability = self._log_probability(edges)
         numbers = np.array([log_probability, float(self.rounds_learned)])
-        return Choice(self.graph.expert_path(edges), log_probability, Memory(edges, numbers))
+        return PathChoice(self.graph.expert_path(edges), log_probability, Memory(edges, numbers))
 
     def _lightest(self) -> IntArray:
         first, target, _, log_ways = self._ways

@@ -13,7 +13,7 @@ from galloon.learners.kernels import windows
 from galloon.learners.paths import bounds
 from galloon.learners.paths.guarantee import Guarantee, surely
 from galloon.learners.paths.path_learner import PathLearner, check_bound
-from galloon.learners.paths.protocol import Choices, FloatArray, IntArray, Memories, Setting
+from galloon.learners.paths.protocol import FloatArray, IntArray, Memories, PathChoices, Setting
 from galloon.learners.paths.tuning import Rate
 
 
@@ -38,7 +38,7 @@ class ExpandedHedge(PathLearner):
         super().__init__(context, edge_bound, rate, seed)
         self._pushed: Pushed | None = None
 
-    def choose_many(self, first_round: int, count: int) -> Choices:
+    def choose_many(self, first_round: int, count: int) -> PathChoices:
         """On an ensemble in one compiled call: windows of one utterance are small and many."""
         context = self.context
         if not isinstance(context, EnsembleContext):
@@ -50,7 +50,7 @@ class ExpandedHedge(PathLearner):
         pushed = (law.flows, self.scores, self.learning_rate, law.log_total)
         keys = (np.uint64(self.seed), np.uint64(first_round))
         windows.draw(*pushed, *context.layout, *keys, edges, paths, logs)
-        return Choices(paths, logs, Memories(edges, np.full((count, 1), float(self.rounds_learned))))
+        return PathChoices(paths, logs, Memories(edges, np.full((count, 1), float(self.rounds_learned))))
 
     def marginals(self) -> FloatArray:
         return self._law().flows

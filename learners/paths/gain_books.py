@@ -15,14 +15,14 @@ from galloon.learners.automata.context import ContextAutomaton
 from galloon.learners.paths.protocol import FloatArray
 from galloon.learners.state import check_arrays
 
-LEDGER_BUDGET = 1_000_000  # transitions beyond which the sums would cost more than they tell
+BOOKS_BUDGET = 1_000_000  # transitions beyond which the sums would cost more than they tell
 
 
-class Ledger:
+class GainBooks:
     """Gains so far, of the learner and of all transitions."""
 
     def __init__(self, context: ContextAutomaton | None) -> None:
-        small = context is not None and context.transition_count <= LEDGER_BUDGET
+        small = context is not None and context.transition_count <= BOOKS_BUDGET
         self._context = context if small else None
         self.edge_gains: FloatArray = np.zeros(context.transition_count if context and small else 0)
         self.gain = 0.0
@@ -56,7 +56,7 @@ class Ledger:
         return self._context.best_path(scores)[1] - self.gain
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        return {"ledger": self.edge_gains}
+        return {"edge_gain_sums": self.edge_gains}
 
     def meta(self) -> dict[str, Any]:
         return {
@@ -68,7 +68,7 @@ class Ledger:
 
     def restore(self, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         check_arrays(arrays, self.arrays())
-        self.edge_gains = arrays["ledger"]
+        self.edge_gains = arrays["edge_gain_sums"]
         self.gain = float.fromhex(meta["gain"])
         self.gain_where_known = float.fromhex(meta["gain_where_known"])
         self.rounds = int(meta["rounds"])

@@ -1,6 +1,6 @@
 """The paper's game: a path learner, the gain that values its paths, and the books of both.
 
-`choose` gives a path for a round. `learn_truth`, `learn_shown` and `learn_score` turn what was revealed into
+`choose` gives a path for a round. `learn_target`, `learn_shown` and `learn_score` turn what was revealed into
 the feedback that the learner's setting allows it, no more, and enter the gain into the ledger. Both
 combiners and the simulation play it.
 """
@@ -23,26 +23,26 @@ from galloon.learners.gains.spec import gain_from_spec
 from galloon.learners.paths.build import Making, fitting_context, make_learner
 from galloon.learners.paths.catalogue import CATALOGUE
 from galloon.learners.paths.exp3_paths import Exp3Paths
-from galloon.learners.paths.gain_books import Ledger
+from galloon.learners.paths.gain_books import GainBooks
 from galloon.learners.paths.guarantee import Guarantee, as_played
 from galloon.learners.paths.path_learner import PathLearner
 from galloon.learners.paths.protocol import (
     BanditFeedback,
-    Choice,
-    Choices,
     Feedback,
     FloatArray,
     FullFeedback,
     IntArray,
     Memories,
     Memory,
+    PathChoice,
+    PathChoices,
     SemiBanditFeedback,
     Setting,
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
+class PathRound:
     """One round as the truth found it: what was remembered, each transition of A's token, the true tokens.
 
     Tokens are indices of the vocabulary; index 0 is null.
@@ -54,14 +54,14 @@ class Played:
     vocabulary: Sequence[str]
 
 
-def played_texts(memory: Memory, outputs: Sequence[str], target: Sequence[str]) -> Played:
+def path_round(memory: Memory, outputs: Sequence[str], target: Sequence[str]) -> PathRound:
     """A round whose tokens are texts."""
     ids = {"": 0}
     shown, true = (
         np.array([ids.setdefault(token, len(ids)) for token in tokens], dtype=np.int32)
         for tokens in (outputs, target)
     )
-    return Played(memory, shown, true, tuple(ids))
+    return PathRound(memory, shown, true, tuple(ids))
 
 
 class Game:
@@ -98,16 +98,16 @@ class Game:
             self.context = self.learner.automaton
         elif self._counts:
             self.context = fitting_context(spec.algorithm, expert, self.gain.reach, transition_budget)
-        self.ledger = Ledger(self.context)
+        self.books = GainBooks(self.context)
 
-    def choose(self, round_number: int) -> Choice:
+    def choose(self, round_number: int) -> PathChoice:
         """A path: drawn, or the most probable one, as the spec decides."""
         return self.learner.choose_best() if self._decide_best else self.learner.choose(round_number)
 
-    def choose_many(self, first_round: int, count: int) -> Choices:
+    def choose_many(self, first_round: int, count: int) -> PathChoices:
         """As `choose` for so many rounds."""
         if self._decide_best:
-            return Choices.of([self.learner.choose_best()] * count)
+            return PathChoices.of([self.learner.choose_best()] * count)
         return self.learner.choose_many(first_round, count)
 
     def path_of(self, memory: Memory) -> IntArray:
@@ -122,13 +122,13 @@ class Game:
             )
         return self.path_of(memory)
 
-    def learn_truth(self, rounds: Sequence[Played]) -> float:
+    def learn_target(self, rounds: Sequence[PathRound]) -> float:
         """The truth is known: each learner is told what its setting reveals. Returns what was gained."""
         if self.context is None:
             raise InvalidInput(
                 "an arbitrary gain is a score that the client gives", advice="send a score, not the truth"
             )
-        wants_all = self.ledger.wants_edge_gains or self.learner.setting is Setting.FULL
+        wants_all = self.books.wants_edge_gains or self.learner.setting is Setting.FULL
         shown: list[float] = []
         everything: list[FloatArray | None] = []
         feedback: list[Feedback] = []
@@ -151,11 +151,11 @@ class Game:
             feedback.append(self._revealed(values, gains))
         self._teach([played.memory for played in rounds], feedback)
         for gain, values in zip(shown, everything, strict=True):
-            self.ledger.add(gain, values)
+            self.books.add(gain, values)
         return sum(shown)
 
     def learn_windows(self, memories: Memories, tokens: IntArray, truth: IntArray) -> float | None:
-        """`learn_truth` on all windows of an utterance in a few calls; None where there is no such way.
+        """`learn_target` on all windows of an utterance in a few calls; None where there is no such way.
 
         tokens [slots, experts] and truth [slots] as for `Gain.window_gains`.
         """
@@ -171,7 +171,7 @@ class Game:
         values, largest = valued
         gains = learner.learn_full(memories, values, largest)
         for gain, row in zip(gains, values, strict=True):
-            self.ledger.add(gain, row)
+            self.books.add(gain, row)
         return float(sum(gains))
 
     def learn_shown(self, memories: Sequence[Memory], gains: Sequence[float]) -> float:
@@ -197,7 +197,7 @@ class Game:
         ]
         self._teach(memories, [self._revealed(None, part) for part in parts])
         for part in parts:
-            self.ledger.add(float(part.sum()), None)
+            self.books.add(float(part.sum()), None)
         return float(sum(gains))
 
     def learn_score(self, memory: Memory, score: float) -> float:
@@ -208,7 +208,7 @@ class Game:
                 f"{self.learner.name} needs more than a score", advice=f"send the true text{more}"
             )
         self._teach([memory], [BanditFeedback(score)])
-        self.ledger.add(score, None)
+        self.books.add(score, None)
         return score
 
     def guarantee(self) -> Guarantee:
@@ -218,11 +218,11 @@ class Game:
     def statistics(self) -> Statistics:
         """Where the game stands; regret in hindsight is computed here and now."""
         size, learner = self.learner.size(), self.learner
-        regret, promised = self.ledger.regret(), self.guarantee()
-        estimate = self.ledger.regret_estimate(learner.scores) if regret is None else None
+        regret, promised = self.books.regret(), self.guarantee()
+        estimate = self.books.regret_estimate(learner.scores) if regret is None else None
         return Statistics(
             rounds_learned=learner.rounds_learned,
-            gain=self.ledger.gain,
+            gain=self.books.gain,
             regret=regret,
             regret_estimate=estimate,
             bound=promised.bound,
@@ -236,14 +236,14 @@ class Game:
         )
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        return {"learner": np.frombuffer(self.learner.to_bytes(), dtype=np.uint8), **self.ledger.arrays()}
+        return {"learner": np.frombuffer(self.learner.to_bytes(), dtype=np.uint8), **self.books.arrays()}
 
     def meta(self) -> dict[str, Any]:
-        return self.ledger.meta()
+        return self.books.meta()
 
     def restore(self, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         self.learner.restore(arrays["learner"].tobytes())
-        self.ledger.restore(meta, arrays)
+        self.books.restore(meta, arrays)
 
     def _bounds(self, spec: CombinerSpec) -> tuple[float, float]:
         """The most that a transition of A' and that a path can gain: the spec's word, or the worst case."""

@@ -24,14 +24,14 @@ from galloon.learners.paths.guarantee import UNKNOWN_PACE, Guarantee, none
 from galloon.learners.paths.pace import Pace
 from galloon.learners.paths.protocol import (
     BanditFeedback,
-    Choice,
-    Choices,
     Feedback,
     FloatArray,
     FullFeedback,
     IntArray,
     Memories,
     Memory,
+    PathChoice,
+    PathChoices,
     SemiBanditFeedback,
     Setting,
     Size,
@@ -75,17 +75,17 @@ class PathLearner(ABC):
 
     # The protocol.
 
-    def choose(self, round_number: int) -> Choice:
+    def choose(self, round_number: int) -> PathChoice:
         edges = self._draw(round_number)
-        return Choice(self.context.expert_path(edges), self._log_probability(edges), self._memory(edges))
+        return PathChoice(self.context.expert_path(edges), self._log_probability(edges), self._memory(edges))
 
-    def choose_many(self, first_round: int, count: int) -> Choices:
+    def choose_many(self, first_round: int, count: int) -> PathChoices:
         """As `choose` for so many rounds."""
-        return Choices.of([self.choose(number) for number in range(first_round, first_round + count)])
+        return PathChoices.of([self.choose(number) for number in range(first_round, first_round + count)])
 
-    def choose_best(self) -> Choice:
+    def choose_best(self) -> PathChoice:
         edges = self._most_probable()
-        return Choice(self.context.expert_path(edges), self._log_probability(edges), self._memory(edges))
+        return PathChoice(self.context.expert_path(edges), self._log_probability(edges), self._memory(edges))
 
     def learn(self, memory: Memory, feedback: Feedback) -> None:
         self.learn_many([(memory, feedback)])

@@ -17,7 +17,7 @@ from galloon.learners.paths import bounds
 from galloon.learners.paths.draws import exponentials
 from galloon.learners.paths.guarantee import Guarantee, surely
 from galloon.learners.paths.path_learner import PathLearner, check_bound
-from galloon.learners.paths.protocol import Choice, FloatArray, IntArray, Setting
+from galloon.learners.paths.protocol import FloatArray, IntArray, PathChoice, Setting
 from galloon.learners.paths.tuning import Rate
 
 DRAWS = 4096  # for estimates of the law
@@ -51,14 +51,14 @@ class PerturbedLeader(PathLearner):
         self.draws = draws
         self._sampled: list[IntArray] | None = None
 
-    def choose(self, round_number: int) -> Choice:
+    def choose(self, round_number: int) -> PathChoice:
         """The probability is left open (NaN): estimating it would cost thousands of choices."""
         edges = self._draw(round_number)
-        return Choice(self.context.expert_path(edges), math.nan, self._memory(edges))
+        return PathChoice(self.context.expert_path(edges), math.nan, self._memory(edges))
 
-    def choose_best(self) -> Choice:
+    def choose_best(self) -> PathChoice:
         edges = self._most_probable()
-        return Choice(self.context.expert_path(edges), math.nan, self._memory(edges))
+        return PathChoice(self.context.expert_path(edges), math.nan, self._memory(edges))
 
     def marginals(self) -> FloatArray:
         counts = np.zeros(self.context.transition_count)

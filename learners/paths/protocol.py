@@ -1,6 +1,6 @@
 """The small common protocol of every path learner, and the values that travel through it.
 
-One round: `choose(round_number)` gives a `Choice`; later, or never, `learn(choice.memory, feedback)`.
+One round: `choose(round_number)` gives a `PathChoice`; later, or never, `learn(choice.memory, feedback)`.
 Nothing else changes a learner. `choose` changes nothing: it is a function of the state and of the round
 number, which keys the counter-based generator. So a replay of the same calls gives the same bits.
 """
@@ -107,7 +107,7 @@ def foreign_memory() -> DamagedState:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class PathChoice:
     """A chosen path of the expert automaton: its transitions, its probability, and what to remember.
 
     The probability is NaN where the law has no closed form (the perturbed leader).
@@ -119,7 +119,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Choices:
+class PathChoices:
     """The choices of several rounds, a row for each."""
 
     paths: IntArray
@@ -127,7 +127,7 @@ class Choices:
     memories: Memories
 
     @classmethod
-    def of(cls, rows: Sequence[Choice]) -> "Choices":
+    def of(cls, rows: Sequence[PathChoice]) -> "PathChoices":
         return cls(
             np.array([row.path for row in rows], dtype=np.int32),
             np.array([row.log_probability for row in rows]),
@@ -178,15 +178,15 @@ class Learner(Protocol):
     @property
     def rounds_learned(self) -> int: ...
 
-    def choose(self, round_number: int) -> Choice:
+    def choose(self, round_number: int) -> PathChoice:
         """Draw a path for this round."""
         ...
 
-    def choose_many(self, first_round: int, count: int) -> Choices:
+    def choose_many(self, first_round: int, count: int) -> PathChoices:
         """As `choose` for so many rounds, one after the other; for automata whose paths are equally long."""
         ...
 
-    def choose_best(self) -> Choice:
+    def choose_best(self) -> PathChoice:
         """The most probable path, instead of drawing: no guarantee under partial feedback."""
         ...
 

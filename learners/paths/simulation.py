@@ -14,7 +14,7 @@ from galloon.learners.automata.expert import Ensemble
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.errors import InvalidInput
 from galloon.learners.paths.exp3_paths import NODE_BUDGET
-from galloon.learners.paths.game import Game, played_texts
+from galloon.learners.paths.game import Game, path_round
 from galloon.learners.paths.opponents import OPPONENTS, TRUST_NEEDED, Table
 from galloon.learners.paths.protocol import FloatArray
 from galloon.learners.paths.regret import LogRegret, log_regret
@@ -77,7 +77,7 @@ def simulate(
         total += gains
         shown[number] = gains[context.context_path(choice.path)].sum()
         gained += float(flows @ gains) if flows is not None else shown[number]
-        game.learn_truth([played_texts(choice.memory, outputs, target)])
+        game.learn_target([path_round(choice.memory, outputs, target)])
         deals.append((outputs, target))
         if len(regret) < looks.size and number + 1 == looks[len(regret)]:
             regret.append(context.best_path(total)[1] - gained)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from galloon.learners import framing as blobs
+from galloon.learners import framing
 from galloon.learners.bounded_table import BoundedTable
 from galloon.learners.errors import DamagedState, InvalidInput
 from galloon.learners.kernels.tied import (
@@ -62,7 +62,7 @@ class TiedMemory:
     learned: int = -1  # the rounds learned by then; -1 if the memory is older than this number
 
     def to_bytes(self) -> bytes:
-        return blobs.join(
+        return framing.join(
             [
                 self.probabilities.astype("<f8", copy=False).tobytes(),
                 self.shown.astype("<i4", copy=False).tobytes(),
@@ -75,7 +75,7 @@ class TiedMemory:
     @classmethod
     def from_bytes(cls, data: bytes, experts: int) -> "TiedMemory":
         try:
-            probabilities, shown, divisors, masses, scalars = blobs.split(data)
+            probabilities, shown, divisors, masses, scalars = framing.split(data)
             rate, *learned = np.frombuffer(scalars, "<f8").tolist()
             memory = cls(
                 np.frombuffer(probabilities, "<f8").astype(np.float64).reshape(-1, experts),
@@ -235,17 +235,22 @@ class TiedLearner:
         )
 
     def meta(self) -> dict[str, Any]:
-        counts = [self.rounds_learned, self.slots_learned]
-        return {"counts": counts, "late": self._late, "sums": [self._taken.hex(), self._spread.hex()]}
+        return {
+            "rounds_learned": self.rounds_learned,
+            "slots_learned": self.slots_learned,
+            "rounds_late": self._late,
+            "taken": self._taken.hex(),
+            "spread": self._spread.hex(),
+        }
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         return self._table.arrays("contexts")
 
     def restore(self, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         self._table.restore("contexts", arrays)
-        self.rounds_learned, self.slots_learned = (int(number) for number in meta["counts"])
-        self._late = int(meta.get("late", self.rounds_learned))  # an old state cannot tell
-        self._taken, self._spread = (float.fromhex(number) for number in meta["sums"])
+        self.rounds_learned, self.slots_learned = int(meta["rounds_learned"]), int(meta["slots_learned"])
+        self._late = int(meta["rounds_late"])
+        self._taken, self._spread = float.fromhex(meta["taken"]), float.fromhex(meta["spread"])
 
     @property
     def _contexts(self) -> tuple[NDArray[Any], ...]:

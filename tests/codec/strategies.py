@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from galloon.learners.combiners.spec import DERIVED
+from galloon.learners.combiners.spec import DERIVED_NAMES
 from galloon.learners.observation import ExpertOutput, Hypothesis, Lattice, Utterance, Word
 from galloon.learners.offers import Offers
 
@@ -13,7 +13,10 @@ words = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8
 floats = st.floats(allow_nan=False, allow_infinity=False, width=32)
 doubles = st.floats(allow_nan=False, allow_infinity=False)
 names = st.lists(
-    words.filter(lambda name: name.isprintable() and name not in DERIVED), min_size=1, max_size=4, unique=True
+    words.filter(lambda name: name.isprintable() and name not in DERIVED_NAMES),
+    min_size=1,
+    max_size=4,
+    unique=True,
 )
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from galloon.codec import spec as codec
 from galloon.codec.spec import spec_from_wire, spec_to_wire
 from galloon.daemon.limits import Limits
-from galloon.learners.combiners.spec import ALGORITHMS, DECISIONS, DERIVED, CombinerSpec
+from galloon.learners.combiners.spec import ALGORITHMS, DECISIONS, DERIVED_NAMES, CombinerSpec
 from galloon.learners.unit import UNITS
 from tests.codec.strategies import doubles, names, texts, words
 
@@ -41,7 +41,7 @@ specs = st.builds(
     normalizer=words,
     window=st.integers(1, 4096),
     automaton=texts,
-    derived=st.lists(st.sampled_from(DERIVED), max_size=2, unique=True).map(tuple),
+    derived=st.lists(st.sampled_from(DERIVED_NAMES), max_size=2, unique=True).map(tuple),
     labels=st.lists(words, max_size=2).map(tuple),
     horizon=st.integers(0, 2**63 - 1),
     learning_rate=positive,

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from numba.core.dispatcher import Dispatcher
 
-from galloon.learners.alignment import DERIVED, align, align_target, derive, heard_alternatives
+from galloon.learners.alignment import VOTES, align, align_target, derive, heard_alternatives
 from galloon.learners.kernels import (
     clock,
     exact_alignment,
@@ -72,12 +72,12 @@ def test_after_the_warm_up_no_call_compiles_anything():
         for some in (experts, experts[:2], experts[2:]):
             utterance = Utterance("u", some, "that we had a shop")
             network = align(utterance, unit)
-            more = derive(heard_alternatives(network, utterance.outputs, unit), DERIVED, "agreement")
+            more = derive(heard_alternatives(network, utterance.outputs, unit), VOTES, "agreement")
             align_target(more, utterance.target, unit)
             # Arrays made elsewhere may be laid out or protected otherwise.
             odd = replace(more, tokens=np.asfortranarray(more.tokens))
             odd.tokens.flags.writeable = False
             align_target(
-                derive(replace(odd, experts=tuple(map(str, range(len(more.experts))))), DERIVED), "a", unit
+                derive(replace(odd, experts=tuple(map(str, range(len(more.experts))))), VOTES), "a", unit
             )
     assert {name: count for name, count in signatures().items() if count != before[name]} == {}

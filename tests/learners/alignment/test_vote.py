@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from galloon.learners.alignment import (
-    DERIVED,
+    VOTES,
     align,
     confidence_vote,
     derive,
@@ -16,7 +16,7 @@ from galloon.learners.alignment import (
     majority_vote,
     most_confident,
 )
-from galloon.learners.combiners.spec import DERIVED as NAMES
+from galloon.learners.combiners.spec import DERIVED_NAMES as NAMES
 from galloon.learners.errors import InvalidInput
 from galloon.learners.offers import Offers
 from tests.learners.alignment.outputs import utterance, utterances
@@ -58,22 +58,22 @@ def test_ties_go_to_the_expert_listed_first_or_to_the_one_that_agrees_most():
     assert majority_vote(slots, "agreement").tokens.tolist() == [1, 4, 2]
 
 
-@given(heard=utterances(), shuffle=st.randoms(use_true_random=False), name=st.sampled_from(sorted(DERIVED)))
+@given(heard=utterances(), shuffle=st.randoms(use_true_random=False), name=st.sampled_from(sorted(VOTES)))
 @settings(deadline=None, max_examples=100)
 def test_by_agreement_no_vote_depends_on_the_order(heard, shuffle, name):
     shuffled = list(heard.outputs)
     shuffle.shuffle(shuffled)
-    one = DERIVED[name](align(heard), "agreement")
-    other = DERIVED[name](align(replace(heard, outputs=tuple(shuffled))), "agreement")
+    one = VOTES[name](align(heard), "agreement")
+    other = VOTES[name](align(replace(heard, outputs=tuple(shuffled))), "agreement")
     np.testing.assert_array_equal(one.tokens, other.tokens)
     np.testing.assert_array_equal(one.confidences, other.confidences)
 
 
-@given(heard=utterances(), name=st.sampled_from(sorted(DERIVED)))
+@given(heard=utterances(), name=st.sampled_from(sorted(VOTES)))
 @settings(deadline=None, max_examples=80)
 def test_a_vote_chooses_among_the_offers_and_unanimity_wins(heard, name):
     slots = align(heard)
-    offer = DERIVED[name](slots, "listed")
+    offer = VOTES[name](slots, "listed")
     assert (slots.tokens == offer.tokens[:, None]).any(axis=1).all()
     unanimous = (slots.tokens == slots.tokens[:, :1]).all(axis=1)
     np.testing.assert_array_equal(offer.tokens[unanimous], slots.tokens[unanimous, 0])
@@ -92,10 +92,10 @@ def test_derived_experts_join_the_network_by_name():
 
 
 def test_no_experts_offer_nothing():
-    for name in DERIVED:
+    for name in VOTES:
         assert derive(align(utterance()), [name]).tokens.shape == (0, 1)
 
 
 def test_a_spec_knows_every_derived_expert():
     """The list in the spec is written out, because clients read specs without the alignment."""
-    assert tuple(DERIVED) == NAMES
+    assert tuple(VOTES) == NAMES

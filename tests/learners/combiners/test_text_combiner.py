@@ -9,7 +9,7 @@ from galloon.learners import state
 from galloon.learners.combiners.build import build
 from galloon.learners.combiners.contract import Score, ShownGains, TrueText, TrueTokens
 from galloon.learners.combiners.spec import CombinerSpec
-from galloon.learners.combiners.target import slot_truth
+from galloon.learners.combiners.target import slot_target
 from galloon.learners.combiners.text import SCORER, STATE_VERSION, TextCombiner
 from galloon.learners.combiners.weight_table import ShowsWeights
 from galloon.learners.errors import BoundExceeded, DamagedState, InvalidInput
@@ -93,11 +93,11 @@ def test_told_in_parts_it_learns_what_the_truth_would_have_told(setting):
         assert other.choose(utterance, number).memory == decision.memory
         lesson = one.learn(decision.memory, TrueText(utterance.target))
         shown = [token.text for token in decision.tokens]
-        aligned = slot_truth(one._network(utterance)[0], TrueText(utterance.target), WORD, "basic").texts
+        aligned = slot_target(one._network(utterance)[0], TrueText(utterance.target), WORD, "basic").texts
         gains = tuple(float(a == b) for a, b in zip(shown, aligned, strict=True))
         assert sum(gains) == lesson.gain
         other.learn(decision.memory, ShownGains(gains) if setting == "semi" else Score(sum(gains)))
-    one_state, other_state = one._scorer.arrays(), other._scorer.arrays()
+    one_state, other_state = one._offer_model.arrays(), other._offer_model.arrays()
     assert all(one_state[name].tobytes() == other_state[name].tobytes() for name in one_state)
     assert (
         one._tied.arrays()["contexts.scores"].tobytes() == other._tied.arrays()["contexts.scores"].tobytes()
@@ -314,7 +314,7 @@ def test_an_unhelpful_engine_moves_no_slots_once_it_is_known(kind):
         more = Utterance(utterance.id, (*utterance.outputs, extra))
         decision = made.choose(more, number)
         made.learn(decision.memory, TrueText(utterance.target))
-    assert made._scorer.listened_to == frozenset(ENGINES)
+    assert made._offer_model.listened_to == frozenset(ENGINES)
     assert len(decision.tokens) == len(combiner().choose(utterance, 0).tokens)
 
 

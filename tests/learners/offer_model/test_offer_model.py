@@ -16,14 +16,14 @@ from galloon.learners.kernels.offer_features import (
     offer_room,
     slot_features,
 )
-from galloon.learners.offer_model import Scorer
+from galloon.learners.offer_model import OfferModel
 from galloon.learners.offer_model.characters import CLASSES
 from galloon.learners.offer_model.letters import letters_of
-from galloon.learners.offer_model.model import ScorerSettings, label_hashes
+from galloon.learners.offer_model.model import OfferModelSettings, label_hashes
 from galloon.learners.offers import Offers, TokenPosteriors
 from galloon.learners.unit import CHAR, WORD
 from tests.reference import offer_features as twin
-from tests.reference.scorer import Model
+from tests.reference.offer_model import Model
 
 EXPERTS = ("a", "b", "c")
 WORDS = ["", "the", "tho", "them", "cat", "cat.", "c4t", "é|", "catt", "no"]
@@ -94,11 +94,11 @@ def kernel_features(scorer, network, labels, slot):
 @given(data=st.data())
 def test_features_are_those_of_plain_strings(unit, data):
     rows_of = ROWS if unit is WORD else CHARACTER_ROWS
-    scorer, reader = Scorer(EXPERTS, unit), twin.Reader(unit)
+    scorer, reader = OfferModel(EXPERTS, unit), twin.Reader(unit)
     for rows in data.draw(st.lists(rows_of, max_size=3)):
         network = network_of(rows)
         texts = [row[0] for row in rows]
-        scorer.learn_truth(network, {}, target_of(network, texts))
+        scorer.learn_target(network, {}, target_of(network, texts))
         reader.read([text for text in texts if text])
     rows = data.draw(rows_of)
     labels = data.draw(st.sampled_from([{}, {"domain": "fax"}]))
@@ -131,8 +131,8 @@ def test_features_are_those_of_plain_strings(unit, data):
 @given(rounds=st.lists(st.tuples(ROWS, st.integers(0, 2), st.sampled_from(["truth", "shown"])), max_size=6))
 def test_steps_are_those_of_plain_dictionaries(rounds):
     """Scores, gradient steps and the mixture of rates, for the truth as for part of it."""
-    scorer = Scorer(EXPERTS, WORD)
-    model = Model(ScorerSettings().rates)
+    scorer = OfferModel(EXPERTS, WORD)
+    model = Model(OfferModelSettings().rates)
     for rows, teacher, kind in rounds:
         network = network_of(rows)
         scored = scorer.score(network, {})
@@ -149,7 +149,7 @@ def test_steps_are_those_of_plain_dictionaries(rounds):
         texts = [row[teacher] for row in rows]
         target = target_of(network, texts)
         if kind == "truth":
-            scorer.learn_truth(network, {}, target)
+            scorer.learn_target(network, {}, target)
         else:
             gains = np.array([(slot % 3) / 2 for slot in range(len(rows))])
             scorer.learn_shown(network, {}, target.tokens, gains)
@@ -159,24 +159,24 @@ def test_steps_are_those_of_plain_dictionaries(rounds):
 
 
 def test_a_token_nobody_offers_teaches_nothing_but_its_spelling():
-    scorer = Scorer(EXPERTS, WORD)
+    scorer = OfferModel(EXPERTS, WORD)
     network = network_of([("cat", "the", "no")])
     before = scorer.score(network, {}).probabilities.copy()
-    scorer.learn_truth(network, {}, target_of(network, ["unheard"]))
+    scorer.learn_target(network, {}, target_of(network, ["unheard"]))
     weights = scorer._features.columns["weights"]
     assert not weights.any()
     assert before.argmax() == scorer.score(network, {}).probabilities.argmax()
 
 
 def test_it_begins_as_a_vote():
-    scored = Scorer(EXPERTS, WORD).score(network_of([("cat", "the", "the"), ("", "no", "")]), {})
+    scored = OfferModel(EXPERTS, WORD).score(network_of([("cat", "the", "the"), ("", "no", "")]), {})
     assert [int(token) for token in scored.best] == [3, 0]
 
 
 @pytest.mark.parametrize("kind", ["truth", "shown"])
 def test_it_learns_whom_to_trust(kind):
     """Expert c is always right, against two that agree; after a while it is believed."""
-    scorer = Scorer(EXPERTS, WORD)
+    scorer = OfferModel(EXPERTS, WORD)
     rng = np.random.default_rng(1)
     right = 0
     for round_number in range(200):
@@ -186,7 +186,7 @@ def test_it_learns_whom_to_trust(kind):
         if round_number >= 100:
             right += network.vocabulary[best[0]] == true
         if kind == "truth":
-            scorer.learn_truth(network, {}, target_of(network, [true]))
+            scorer.learn_target(network, {}, target_of(network, [true]))
         else:
             gain = float(network.vocabulary[best[0]] == true)
             scorer.learn_shown(network, {}, best, np.array([gain]))
@@ -195,7 +195,7 @@ def test_it_learns_whom_to_trust(kind):
 
 def test_confidences_are_compared_with_the_same_experts_alone():
     """Expert a is right when its confidence is high for it, whatever the scale."""
-    scorer = Scorer(EXPERTS, WORD)
+    scorer = OfferModel(EXPERTS, WORD)
     rng = np.random.default_rng(2)
     right = 0
     for round_number in range(600):
@@ -206,7 +206,7 @@ def test_confidences_are_compared_with_the_same_experts_alone():
         best = network.vocabulary[scorer.score(network, {}).best[0]]
         right += round_number >= 300 and best == true
         assert wrong != true
-        scorer.learn_truth(network, {}, target_of(network, [true]))
+        scorer.learn_target(network, {}, target_of(network, [true]))
     assert right >= 260
 
 
@@ -217,14 +217,14 @@ NOISE = ["".join(np.random.default_rng(n).choice(list("qxzwk"), 4)) for n in ran
 def test_who_adds_nothing_is_left_out_and_comes_back(kind):
     """The third expert repeats the first, or says nothing, or is never right; later it is always right."""
     rng = np.random.default_rng(8)
-    scorer = Scorer(EXPERTS, WORD)
+    scorer = OfferModel(EXPERTS, WORD)
 
     def teach(third_is_right):
         one, two, true = rng.choice(WORDS[1:], 3, replace=False)
         useless = {"copy": one, "silent": "", "noise": rng.choice(NOISE)}[kind]
         network = network_of([(one, two, true if third_is_right else useless)])
         truth = true if third_is_right else (one, two)[rng.integers(2)]
-        scorer.learn_truth(network, {}, target_of(network, [truth]))
+        scorer.learn_target(network, {}, target_of(network, [truth]))
         return scorer.score(network, {}).ids.tolist()
 
     assert teach(third_is_right=False) == [0, 1, 2]
@@ -237,21 +237,21 @@ def test_who_adds_nothing_is_left_out_and_comes_back(kind):
 
 
 def test_labels_tell_apart():
-    scorer = Scorer(EXPERTS, WORD)
+    scorer = OfferModel(EXPERTS, WORD)
     network = network_of([("cat", "the", "")])
     for _ in range(50):
-        scorer.learn_truth(network, {"domain": "fax"}, target_of(network, ["cat"]))
-        scorer.learn_truth(network, {"domain": "print"}, target_of(network, ["the"]))
+        scorer.learn_target(network, {"domain": "fax"}, target_of(network, ["cat"]))
+        scorer.learn_target(network, {"domain": "print"}, target_of(network, ["the"]))
     assert network.vocabulary[scorer.score(network, {"domain": "fax"}).best[0]] == "cat"
     assert network.vocabulary[scorer.score(network, {"domain": "print"}).best[0]] == "the"
 
 
 def test_state_goes_out_and_in_to_the_bit():
-    one, other = Scorer(EXPERTS, WORD), Scorer(EXPERTS, WORD)
+    one, other = OfferModel(EXPERTS, WORD), OfferModel(EXPERTS, WORD)
     rng = np.random.default_rng(3)
     for _ in range(60):
         network = network_of([tuple(rng.choice(WORDS, 3)) for _ in range(4)], rng.random((4, 3)))
-        one.learn_truth(
+        one.learn_target(
             network, {}, target_of(network, [network.vocabulary[t] for t in network.tokens[:, 1]])
         )
     other.restore(one.arrays())
@@ -261,28 +261,28 @@ def test_state_goes_out_and_in_to_the_bit():
             one.score(network, {}).probabilities.tolist() == other.score(network, {}).probabilities.tolist()
         )
         target = target_of(network, [network.vocabulary[t] for t in network.tokens[:, 0]])
-        one.learn_truth(network, {}, target)
-        other.learn_truth(network, {}, target)
+        one.learn_target(network, {}, target)
+        other.learn_target(network, {}, target)
     for name, array in one.arrays().items():
         assert array.tobytes() == other.arrays()[name].tobytes(), name
 
 
 def test_tables_stay_within_their_limits_and_go_on_working():
-    scorer = Scorer(EXPERTS, WORD, ScorerSettings(feature_limit=256, language_limit=256))
+    scorer = OfferModel(EXPERTS, WORD, OfferModelSettings(feature_limit=256, language_limit=256))
     rng = np.random.default_rng(4)
     for _ in range(300):
         words = ["".join(rng.choice(list("abcdefgh"), 5)) for _ in range(3)]
         network = network_of([tuple(words)])
-        scorer.learn_truth(network, {}, target_of(network, words[:1]))
+        scorer.learn_target(network, {}, target_of(network, words[:1]))
         assert np.isfinite(scorer.score(network, {}).probabilities).all()
     assert scorer.state_bytes <= 256 * (4 + 32) + 256 * (4 + 8)
 
 
 def test_explanation_adds_up_and_speaks():
-    scorer = Scorer(EXPERTS, WORD)
+    scorer = OfferModel(EXPERTS, WORD)
     network = network_of([("cat", "c4t", ""), ("no", "no", "no")])
     for _ in range(5):
-        scorer.learn_truth(network, {"domain": "fax"}, target_of(network, ["cat", "no"]))
+        scorer.learn_target(network, {"domain": "fax"}, target_of(network, ["cat", "no"]))
     slot, agreed = scorer.explain(network, {"domain": "fax"}, range(2), 999)
     assert [(offer.text, offer.reasons) for offer in agreed.offers] == [("no", ())]
     best = slot.offers[0]
