@@ -16,12 +16,21 @@ from rich.console import Console
 
 from galloon.clients.api.client import GalloonClient
 from galloon.clients.api.errors import FormatError, WrongUsage
+from galloon.clients.commands.combine_documents import (
+    DocumentJob,
+    are_documents,
+    combine_documents,
+    matched_utterances,
+    sources_of,
+)
 from galloon.clients.commands.explanation_view import explanation_to_json, show_explanation
 from galloon.clients.commands.learner_options import check_spec, learner_options, spec_for
 from galloon.clients.commands.local_daemon import reached
-from galloon.clients.commands.options import OutputFile
+from galloon.clients.commands.options import OutputPlace
 from galloon.clients.commands.server_option import Reach, failing_well, own_daemon_options
 from galloon.clients.commands.temporary_learner import guest_learner
+from galloon.clients.documents.matching import MatchSettings
+from galloon.clients.documents.writers import DOCUMENT_WRITERS, document_writer
 from galloon.clients.formats.gathering import EngineInput, Gathered, Join, gather
 from galloon.clients.formats.registry import FORMATS
 from galloon.clients.formats.symbols import read_symbols
@@ -47,10 +56,25 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 )
 @click.option(
     "--join",
-    type=click.Choice([entry.value for entry in Join]),
-    default=Join.ID.value,
+    type=click.Choice(["match", *(entry.value for entry in Join)]),
+    help="Lines belong together by place, time and words (match), by their ids, or by their order. "
+    "Default: match, or id where the files are lines with ids, alternatives or lattices.",
+)
+@click.option(
+    "--to",
+    "target_format",
+    type=click.Choice([entry.name for entry in DOCUMENT_WRITERS]),
+    default="text",
     show_default=True,
-    help="Whether lines of different engines belong together by their ids or by their order.",
+    help="Format to write pages and recordings in.",
+)
+@click.option(
+    "--order-from", metavar="ENGINE", help="Read lines in this engine's order. Else: as most agree."
+)
+@click.option(
+    "--targets",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Folder of true texts, by stem: teach each after its page is combined.",
 )
 @click.option("--whole", is_flag=True, help="Make one line of each file first.")
 @click.option("--symbols", type=_FILE, help="Symbol table of lattices whose labels are numbers.")
@@ -58,13 +82,21 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--state", type=_FILE, help="Combine with the learner in this file, as replay saves it.")
 @click.option("--name", help="With --server: combine with the learner of this name.")
 @own_daemon_options
-@click.option("-o", "--output", type=OutputFile(), help="Else: standard output.")
+@click.option(
+    "-o",
+    "--output",
+    type=OutputPlace(),
+    help="A file, or a folder for many documents. Else: standard output.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object a line, tokens included.")
 @click.option("--explain", is_flag=True, help="Say of each token why it was chosen.")
 def combine(
     inputs: tuple[str, ...],
     source_format: str,
-    join: str,
+    join: str | None,
+    target_format: str,
+    order_from: str | None,
+    targets: Path | None,
     whole: bool,
     symbols: Path | None,
     given: dict[str, Any],
@@ -75,29 +107,57 @@ def combine(
     as_json: bool,
     explain: bool,
 ) -> None:
-    """Combine what several OCR or ASR engines wrote into one text, a line a line.
+    """Combine what several OCR or ASR engines made of pages or recordings into one text.
 
-    Each INPUT is a file in any known format, or a folder with a file per line; NAME= says which engine it is.
+    Each INPUT is a file in any known format, or a folder with a file per page; NAME= says which engine it is.
+    Files of different folders belong together by their stems. Lines are brought together by where they stand,
+    when they were said, and what they say.
 
     \b
     Examples:
-      galloon combine eng=eng.tsv deu=deu.tsv
-      galloon combine whisper.json vosk.json --whole
+      galloon combine eng=eng.tsv deu=deu.hocr cloud=page.xml
+      galloon combine eng=out/eng/ deu=out/deu/ cloud=out/cloud/ -o combined/ --to alto
+      galloon combine whisper.json vosk.json --to srt -o talk.srt
       galloon combine lines.jsonl --state press.galloon --json
     """  # noqa: D301  # the command line library wants the character itself
     with failing_well():
         if name is not None and (reach is None or state is not None):
             raise WrongUsage("--name is for a learner on the daemon of --server, and excludes --state")
+        engine_inputs = [EngineInput.parse(text) for text in inputs]
+        format_name = None if source_format == "auto" else source_format
+        if join is None:
+            join = "match" if not whole and are_documents(engine_inputs, format_name) else Join.ID.value
+        table = None if symbols is None else read_symbols(symbols)
         with reached(reach) as connect:
-            gathered = gather(
-                [EngineInput.parse(text) for text in inputs],
-                format_name=None if source_format == "auto" else source_format,
-                join=Join(join),
-                whole=whole,
-                symbols=None if symbols is None else read_symbols(symbols),
-            )
-            _tell_notes(gathered)
-            utterances, experts = same_experts(gathered.utterances, given.get("experts", ()))
+            if join == "match":
+                sources = sources_of(engine_inputs, given.get("experts", ()))
+                experts = tuple(dict.fromkeys(engine for source in sources for engine in source.files))
+                job = DocumentJob(
+                    sources,
+                    experts,
+                    MatchSettings(format_name, order_from, symbols=table),
+                    document_writer(target_format),
+                    output,
+                    any(entry.path.is_dir() for entry in engine_inputs),
+                    targets,
+                    {
+                        "inputs": inputs,
+                        "to": target_format,
+                        "from": order_from,
+                        "state": state,
+                        "given": given,
+                    },
+                )
+                if not as_json and not explain:
+                    order = _Order((), experts, given, state, name, as_json, explain, reach is not None)
+                    raise SystemExit(asyncio.run(_combine_documents(connect, order, job)))
+                utterances = matched_utterances(job)
+            else:
+                gathered = gather(
+                    engine_inputs, format_name=format_name, join=Join(join), whole=whole, symbols=table
+                )
+                _tell_notes(gathered)
+                utterances, experts = same_experts(gathered.utterances, given.get("experts", ()))
             if not utterances:
                 raise FormatError(inputs[0], None, "there are no lines in it")
             order = _Order(utterances, experts, given, state, name, as_json, explain, reach is not None)
@@ -115,6 +175,14 @@ class _Order:
     alternatives: bool
     explain: bool
     shared: bool
+
+
+async def _combine_documents(connect: Callable[[], GalloonClient], order: _Order, job: DocumentJob) -> int:
+    async with (
+        connect() as client,
+        guest_learner(client, "combine", name=order.name, shared=order.shared) as name,
+    ):
+        return await combine_documents(client, name, lambda: _learner(client, order, name), job)
 
 
 async def _combine(

@@ -22,3 +22,13 @@ class OutputFile(click.Path):
         if not os.access(path.parent, os.W_OK):
             self.fail(f"{path}: nothing can be written to the folder {path.parent}", param, ctx)
         return path
+
+
+class OutputPlace(OutputFile):
+    """A file to write, or a folder that is there, or is made if its name ends with a slash."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        text = os.fsdecode(value)
+        if Path(text).is_dir() or text.endswith(os.sep):
+            return Path(text)
+        return super().convert(value, param, ctx)

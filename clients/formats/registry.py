@@ -32,7 +32,7 @@ from galloon.clients.formats import (
 from galloon.clients.formats.encoding import check_encoding, decode
 from galloon.clients.formats.limits import DEFAULT_LIMITS, ReadLimits
 from galloon.clients.formats.result import ReadResult
-from galloon.clients.formats.sample import Sample, sample_of
+from galloon.clients.formats.sample import Sample, sample_of, sample_of_file
 from galloon.clients.formats.source import Source, open_source
 
 
@@ -134,6 +134,11 @@ FORMATS: tuple[Format, ...] = (
 )
 
 
+# Formats of single lines with ids, alternatives or lattices; all others hold pages or recordings.
+_LINES = (utterances, nbest, slf, kaldi_lattice, fst_text, openfst_binary)
+DOCUMENT_FORMATS = frozenset(entry.name for entry in FORMATS) - {module.NAME for module in _LINES}
+
+
 def format_named(name: str) -> Format:
     for entry in FORMATS:
         if entry.name == name:
@@ -156,6 +161,12 @@ def detect(source: Source) -> Format:
         decode(source.data, source.name)
     check_encoding(sample.data, source.name)
     raise FormatError(source.name, None, "no known format", "name it with --from if you know it")
+
+
+def detect_file(path: Path) -> str | None:
+    """The name of a file's format, by its beginning alone; None if no format knows it."""
+    sample = sample_of_file(path)
+    return next((entry.name for entry in FORMATS if entry.sniff(sample)), None)
 
 
 def read_file(

@@ -1,0 +1,201 @@
+"""`galloon combine` over whole pages and recordings: matched by place, time and words, written in any format.
+
+`DocumentJob` is what the command line asks for; `combine_documents` does it on a daemon.
+"""
+
+import sys
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from galloon.clients.api.client import GalloonClient
+from galloon.clients.api.errors import FormatError, WrongUsage
+from galloon.clients.api.stream import CombineStream
+from galloon.clients.documents.combining import combine_document, teach_document, utterance_of
+from galloon.clients.documents.matching import (
+    Failed,
+    MatchedDocument,
+    MatchSettings,
+    match_document,
+    matched_documents,
+)
+from galloon.clients.documents.output import Output, Record
+from galloon.clients.documents.report import told_of
+from galloon.clients.documents.sources import DocumentSource, document_sources, document_stem, files_in
+from galloon.clients.documents.writers import DocumentWriter
+from galloon.clients.formats.gathering import EngineInput
+from galloon.clients.formats.registry import DOCUMENT_FORMATS, detect_file
+from galloon.clients.formats.source import open_source
+from galloon.learners.combiners.spec import CombinerSpec
+from galloon.learners.observation import Utterance
+
+FAILED = 1  # exit status where a document could not be combined
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentJob:
+    """What is to be read, how lines are ordered, and where the result goes."""
+
+    sources: tuple[DocumentSource, ...]
+    engines: tuple[str, ...]
+    settings: MatchSettings
+    writer: DocumentWriter
+    output: Path | None
+    many: bool  # folders were given
+    targets: Path | None
+    options: dict[str, Any]  # everything else that the result depends on
+
+
+def are_documents(inputs: Sequence[EngineInput], format_name: str | None) -> bool:
+    """Whether these inputs are pages or recordings rather than lines with ids, alternatives or lattices."""
+    for entry in inputs:
+        path = entry.path
+        if path.is_dir():
+            path = files_in(path)[0]
+        if not path.is_file():
+            return False  # whoever reads it says so
+        if path.stat().st_size and (format_name or detect_file(path)) not in DOCUMENT_FORMATS:
+            return False
+    return True
+
+
+def sources_of(inputs: Sequence[EngineInput], engines: tuple[str, ...]) -> tuple[DocumentSource, ...]:
+    """The documents of the inputs; with `engines`, of these alone."""
+    sources = document_sources(inputs)
+    known = dict.fromkeys(name for source in sources for name in source.files)
+    for name in engines:
+        if name not in known:
+            raise WrongUsage(f"no engine is called {name!r}; the inputs are {', '.join(known)}")
+    if not engines:
+        return tuple(sources)
+    return tuple(
+        DocumentSource(source.stem, {name: source.files[name] for name in engines if name in source.files})
+        for source in sources
+    )
+
+
+def matched_utterances(job: DocumentJob) -> tuple[Utterance, ...]:
+    """The lines of all documents as utterances, for whoever wants to see slots and reasons."""
+    utterances = []
+    for source in job.sources:
+        matched = match_document(source, job.settings)
+        if isinstance(matched, Failed):
+            raise FormatError(source.stem, None, f"not combined: {matched.why}")
+        _tell(matched, job.engines)
+        for number, page in enumerate(matched.pages, 1):
+            pages = f"{number}/" if len(matched.pages) > 1 else ""
+            stem = f"{source.stem}/" if len(job.sources) > 1 else ""
+            utterances += [utterance_of(line, f"{stem}{pages}{line.id}", job.engines) for line in page.lines]
+    return tuple(utterances)
+
+
+async def combine_documents(
+    client: GalloonClient, name: str, learner: Callable[[], Awaitable[CombinerSpec | None]], job: DocumentJob
+) -> int:
+    """Combine every document; the exit status: 1 if one failed, and then nothing was written for it."""
+    output = Output(job.writer, job.output, many=job.many, stdout=sys.stdout)
+    record = None if output.folder is None else Record(output.folder, job.options)
+    targets = _targets(job.targets)
+    # A learner that is taught on the way must meet every document again to stand where it stood.
+    done = {source.stem for source in job.sources if record is not None and _is_done(source, record, output)}
+    left = [source for source in job.sources if source.stem not in done or targets]
+    if done:
+        click.echo(f"{len(done)} of {len(job.sources)} documents are done already", err=True)
+    create = await learner()
+    failed, pages, start = 0, 0, time.monotonic()
+    async with client.stream(name, create=create) as stream:
+        engines = _known_engines(stream, job.engines)
+        mark = f"@{stream.opened.rounds_started}" if stream.opened.rounds_started else ""
+        with _progress(len(left), shown=job.many) as step:
+            async for matched in matched_documents(left, job.settings):
+                if isinstance(matched, Failed):
+                    failed += 1
+                    click.echo(f"{matched.source.stem}: not combined: {matched.why}", err=True)
+                    step()
+                    continue
+                if matched.source.stem not in done:
+                    _tell(matched, job.engines)
+                combined = await combine_document(stream, matched, engines, mark)
+                if matched.source.stem not in done:
+                    output.write(combined.document)
+                    if record is not None:
+                        record.add(matched.source)
+                if matched.source.stem in targets:
+                    text = open_source(targets[matched.source.stem]).text()
+                    await teach_document(stream, combined, text.rstrip("\f\n").split("\f"))
+                pages += len(matched.pages)
+                step()
+    if job.many:
+        seconds = time.monotonic() - start
+        rate = f"{pages / seconds:.1f} pages a second" if seconds > 0 else ""
+        problem = f"; {failed} documents could not be combined" if failed else ""
+        click.echo(
+            f"{pages} pages of {len(job.engines)} engines in {seconds:.1f} s, {rate}{problem}", err=True
+        )
+    return FAILED if failed else 0
+
+
+def _is_done(source: DocumentSource, record: Record, output: Output) -> bool:
+    path = output.path_of(source.stem)
+    return path is not None and path.is_file() and record.has(source)
+
+
+def _targets(folder: Path | None) -> dict[str, Path]:
+    if folder is None:
+        return {}
+    if not folder.is_dir():
+        raise FormatError(str(folder), None, "--targets is a folder with a true text for each document")
+    return {document_stem(path): path for path in files_in(folder)}
+
+
+def _known_engines(stream: CombineStream, engines: tuple[str, ...]) -> tuple[str, ...]:
+    """The learner's engines; all that were given must be among them."""
+    known = stream.opened.spec.experts
+    strangers = [engine for engine in engines if engine not in known]
+    if strangers:
+        raise WrongUsage(
+            f"the learner does not know {', '.join(strangers)}; it knows {', '.join(known)}: name inputs so"
+        )
+    return known
+
+
+def _tell(matched: MatchedDocument, engines: tuple[str, ...]) -> None:
+    for file, note in matched.notes:
+        click.echo(f"{file}: {note}", err=True)
+    line = told_of(matched, engines)
+    if line:
+        click.echo(line, err=True)
+
+
+def _progress(total: int, *, shown: bool) -> AbstractContextManager[Callable[[], None]]:
+    """A bar on standard error where that is a terminal; the context gives what moves it on by one."""
+    if not shown or not sys.stderr.isatty():
+        return nullcontext(lambda: None)
+    return _Bar(total)
+
+
+class _Bar(AbstractContextManager[Callable[[], None]]):
+    def __init__(self, total: int) -> None:
+        columns = (
+            TextColumn("combining"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.speed:.1f} pages/s", justify="right"),
+            TimeRemainingColumn(),
+        )
+        self._bar = Progress(*columns, console=Console(stderr=True))
+        self._task = self._bar.add_task("combining", total=total)
+
+    def __enter__(self) -> Callable[[], None]:
+        self._bar.start()
+        return lambda: self._bar.advance(self._task)
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()

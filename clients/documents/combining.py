@@ -1,0 +1,131 @@
+"""Matched lines through a learner: `combine_document` gives the combined document, `teach_document` its true text.
+
+An engine that is absent in a line does not speak there. The wire has no word for that yet: an empty output means
+that nothing is to be read, which is a vote. So whoever is absent repeats what is most typical of those present.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rapidfuzz.distance import Indel
+
+from galloon.clients.api.questions import Answered
+from galloon.clients.api.stream import CombineStream
+from galloon.clients.documents.combined import CombinedDocument, CombinedLine, CombinedPage, CombinedWord
+from galloon.clients.documents.matching import MatchedDocument
+from galloon.clients.documents.placement import place_line
+from galloon.codec.answer import Choice
+from galloon.learners.combiners.contract import TrueText
+from galloon.learners.documents.matched import MatchedLine
+from galloon.learners.documents.placing import place_words
+from galloon.learners.documents.resemblance import letters_of, most_typical
+from galloon.learners.observation import ExpertOutput, Utterance, Word
+
+_TRUE = 0.5  # of a line's letters that are in its true text: below it, the two do not belong together
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A combined line, and the round of the learner that it was."""
+
+    line: CombinedLine
+    round_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class CombinedRounds:
+    """A combined document with the rounds of its lines, page by page, for whoever teaches them."""
+
+    document: CombinedDocument
+    answers: tuple[tuple[Answer, ...], ...]
+
+
+async def combine_document(
+    stream: CombineStream, matched: MatchedDocument, engines: Sequence[str], mark: str = ""
+) -> CombinedRounds:
+    """Let the learner choose every line. `mark` sets the ids apart from those of earlier documents."""
+    lines = [(number, line) for number, page in enumerate(matched.pages, 1) for line in page.lines]
+    utterances = [
+        utterance_of(line, f"{matched.source.stem}/{number}/{line.id}{mark}", engines)
+        for number, line in lines
+    ]
+    answers: list[list[Answer]] = [[] for _ in matched.pages]
+    place = 0
+    async for choice in stream.choose_each(utterances):
+        number, line = lines[place]
+        answers[number - 1].append(Answer(place_line(line, chosen_words(choice)), choice.id))
+        place += 1
+    pages = tuple(
+        CombinedPage(
+            tuple(answer.line for answer in found if answer.line.words),
+            page.width,
+            page.height,
+            page.timed,
+            page.name,
+        )
+        for page, found in zip(matched.pages, answers, strict=True)
+    )
+    return CombinedRounds(CombinedDocument(matched.source.stem, pages), tuple(map(tuple, answers)))
+
+
+def utterance_of(line: MatchedLine, name: str, engines: Sequence[str]) -> Utterance:
+    """The line as the learner hears it: every engine in this order."""
+    spoken = {letters_of(words): words for words in line.said.values()}
+    typical = spoken.get(most_typical(list(spoken)), ())
+    stand_in = tuple(Word(word.text) for word in typical)
+    outputs = (
+        ExpertOutput(engine, line.said.get(engine, stand_in), line.line_confidences.get(engine))
+        for engine in engines
+    )
+    return Utterance(name, tuple(outputs))
+
+
+def chosen_words(choice: Choice) -> tuple[CombinedWord, ...]:
+    """The words of a choice, with their probabilities; of characters, the least of each word's."""
+    texts = choice.text.split()
+    tokens = [
+        (token, chance) for token, chance in zip(choice.tokens, choice.probabilities, strict=True) if token
+    ]
+    if [token for token, _ in tokens] == texts:
+        return tuple(CombinedWord(token, chance) for token, chance in tokens)
+    words, at = [], 0
+    letters = [chance for token, chance in tokens for letter in token if not letter.isspace()]
+    for text in texts:
+        chances = letters[at : at + len(text)]
+        at += len(text)
+        words.append(CombinedWord(text, min(chances, default=0.0)))
+    return tuple(words)
+
+
+async def teach_document(stream: CombineStream, combined: CombinedRounds, targets: Sequence[str]) -> int:
+    """Teach the true texts of the pages; the number of lines whose words were found in them."""
+    taught = 0
+    for answers, target in zip(combined.answers, targets, strict=False):
+        lessons = [
+            Answered(answer.round_id, TrueText(text))
+            for answer, text in zip(
+                answers, true_lines([answer.line for answer in answers], target), strict=True
+            )
+            if text is not None
+        ]
+        async for _ in stream.learn_each(lessons):
+            taught += 1
+    return taught
+
+
+def true_lines(lines: Sequence[CombinedLine], target: str) -> list[str | None]:
+    """For each line its part of the page's true text, or None where that is not sure."""
+    words = target.split()
+    letters = [letters_of([Word(word)]) for word in words]
+    own = [letters_of([Word(word.text) for word in line.words]) for line in lines]
+    found: list[list[int]] = [[] for _ in lines]
+    for place, line in enumerate(place_words(own, letters)):
+        if line >= 0:
+            found[line].append(place)
+    texts: list[str | None] = []
+    for said, places in zip(own, found, strict=True):
+        whole = places and places[-1] - places[0] + 1 == len(places)
+        said_truly = "".join(letters[place] for place in places)
+        sure = whole and Indel.normalized_similarity(said, said_truly) >= _TRUE
+        texts.append(" ".join(words[place] for place in places) if sure else None)
+    return texts

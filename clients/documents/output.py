@@ -1,0 +1,127 @@
+"""Where combined documents go: `Output`. In a folder, one file a document, and a record of what is done.
+
+A file is written beside its place and moved there, so that it is whole or not there. The record names each
+document with the sizes and times of its inputs, under the settings of the run: the same command run again does
+what is left, and another one does everything.
+"""
+
+import hashlib
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import IO, Any
+
+from galloon.clients.api.errors import WrongUsage
+from galloon.clients.documents.combined import CombinedDocument
+from galloon.clients.documents.sources import DocumentSource
+from galloon.clients.documents.writers import DocumentWriter
+
+RECORD = ".galloon-combined.jsonl"
+
+
+class Output:
+    """Standard output, a file, or a folder."""
+
+    def __init__(self, writer: DocumentWriter, place: Path | None, *, many: bool, stdout: IO[str]) -> None:
+        """`many` documents go to a folder, or one after another to standard output."""
+        self._writer, self._stdout = writer, stdout
+        self.folder = place if place is not None and (many or place.is_dir()) else None
+        self._file = None if self.folder is not None else place
+        if self.folder is not None:
+            if self.folder.exists() and not self.folder.is_dir():
+                raise WrongUsage(f"-o {place}: several documents need a folder, and this is a file")
+            self.folder.mkdir(parents=True, exist_ok=True)
+
+    def path_of(self, stem: str) -> Path | None:
+        return None if self.folder is None else self.folder / f"{stem}{self._writer.ending}"
+
+    def write(self, document: CombinedDocument) -> None:
+        self._check(document)
+        text = self._writer.write(document)
+        path = self.path_of(document.stem) or self._file
+        if path is None:
+            self._stdout.write(text)
+            self._stdout.flush()
+        else:
+            write_whole(path, text.encode())
+
+    def _check(self, document: CombinedDocument) -> None:
+        lines = [line for page in document.pages for line in page.lines]
+        has = {
+            "": True,
+            "boxes": any(line.box for line in lines),
+            "times": any(line.start is not None for line in lines),
+        }
+        if lines and not has[self._writer.needs]:
+            raise WrongUsage(
+                f"{document.stem}: --to {self._writer.name} needs {self._writer.needs}, and no engine gives any: "
+                "write --to text, markdown or json"
+            )
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file that is there whole or not at all."""
+    descriptor, name = tempfile.mkstemp(prefix=".galloon-", dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+        Path(name).chmod(0o666 & ~_umask())
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+class Record:
+    """Which documents of a folder are done, under one group of settings."""
+
+    def __init__(self, folder: Path, settings: dict[str, Any]) -> None:
+        self._path = folder / RECORD
+        text = json.dumps(settings, sort_keys=True, default=str)
+        self._settings = hashlib.sha256(text.encode()).hexdigest()
+        self._done: dict[str, Any] = {}
+        for entry in _lines(self._path):
+            if entry.get("settings") != self._settings:
+                self._done = {}
+                break
+            self._done[entry.get("stem", "")] = entry.get("files")
+        if not self._done:
+            self._path.unlink(missing_ok=True)
+
+    def has(self, source: DocumentSource) -> bool:
+        """Whether this document was written with these settings from files that have not changed since."""
+        return self._done.get(source.stem) == _fingerprint(source)
+
+    def add(self, source: DocumentSource) -> None:
+        entry = {"settings": self._settings, "stem": source.stem, "files": _fingerprint(source)}
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(entry) + "\n")
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    """The entries of a record; one that was cut off by a kill is not done."""
+    if not path.exists():
+        return []
+    found = []
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(entry, dict):
+            found.append(entry)
+    return found
+
+
+def _fingerprint(source: DocumentSource) -> list[list[Any]]:
+    return [
+        [engine, str(path), path.stat().st_size, path.stat().st_mtime_ns]
+        for engine, path in source.files.items()
+    ]

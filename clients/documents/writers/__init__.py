@@ -1,0 +1,50 @@
+"""The formats that combined documents are written in: `DOCUMENT_WRITERS`, a row a format.
+
+A writer takes a document and gives the text of its file. `ending` is that of the file's name.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from galloon.clients.documents.combined import CombinedDocument
+from galloon.clients.documents.writers import (
+    alto,
+    ctm,
+    document_json,
+    hocr,
+    markdown,
+    page_xml,
+    plain_text,
+    subtitles,
+    tsv,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentWriter:
+    """One row of the table."""
+
+    name: str
+    title: str
+    ending: str
+    write: Callable[[CombinedDocument], str]
+    needs: str = ""  # `boxes` or `times`, where nothing can be written without
+
+
+DOCUMENT_WRITERS = (
+    DocumentWriter("text", "plain text, a form feed between pages", ".txt", plain_text.write_text),
+    DocumentWriter("hocr", "hOCR", ".hocr", hocr.write_hocr, "boxes"),
+    DocumentWriter("alto", "ALTO 4 XML", ".xml", alto.write_alto, "boxes"),
+    DocumentWriter("page", "PAGE XML 2019", ".xml", page_xml.write_page_xml, "boxes"),
+    DocumentWriter("tsv", "Tesseract's TSV", ".tsv", tsv.write_tsv, "boxes"),
+    DocumentWriter("ctm", "NIST CTM", ".ctm", ctm.write_ctm, "times"),
+    DocumentWriter("srt", "SubRip subtitles", ".srt", subtitles.write_srt, "times"),
+    DocumentWriter("vtt", "WebVTT subtitles", ".vtt", subtitles.write_vtt, "times"),
+    DocumentWriter("markdown", "Markdown, a paragraph a region", ".md", markdown.write_markdown),
+    DocumentWriter("json", "galloon's JSON: everything", ".json", document_json.write_json),
+)
+
+
+def document_writer(name: str) -> DocumentWriter:
+    """The writer of this name."""
+    return next(writer for writer in DOCUMENT_WRITERS if writer.name == name)
