@@ -14,9 +14,10 @@ from pathlib import Path
 
 from tests.upgrade import sides
 from tests.upgrade.difference import first_difference
+from tests.upgrade.intended import not_compared
 from tests.upgrade.material import Game, conversations, games
 from tests.upgrade.sides import NEW, Side
-from tests.upgrade.stores import daemon_difference
+from tests.upgrade.stores import Fields, daemon_difference
 
 ROUNDS = 60
 BEFORE, AFTER = 60, 100  # rounds of a conversation with the first daemon, and with the next
@@ -29,8 +30,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="galloon-upgrade-") as folder:
         played, talks = games(options.rounds), conversations(BEFORE, AFTER)
         shared = {"auto": sides.shares_stores(commit), "yes": True, "no": False}[options.stores]
-        found = library_difference(old, NEW, played, Path(folder))
-        found = found or daemon_difference(old, NEW, talks, Path(folder), shared)
+        without = not_compared(commit)
+        found = library_difference(old, NEW, played, Path(folder), without)
+        found = found or daemon_difference(old, NEW, talks, Path(folder), shared, without)
     if found:
         print(f"The working tree differs from {commit}:\n{found}")
         return 1
@@ -41,7 +43,7 @@ def main() -> int:
     return 0
 
 
-def library_difference(old: Side, new: Side, played: list[Game], folder: Path) -> str:
+def library_difference(old: Side, new: Side, played: list[Game], folder: Path, without: Fields = ()) -> str:
     """Where two sides first differ in playing these games; empty where they do not."""
     material = folder / "material.json"
     material.write_text(json.dumps(played), encoding="utf-8")
@@ -51,7 +53,7 @@ def library_difference(old: Side, new: Side, played: list[Game], folder: Path) -
     if unable:
         return f"the {' and the '.join(unable)} side could not play: the error stands above"
     with records[old].open(encoding="utf-8") as before, records[new].open(encoding="utf-8") as after:
-        return first_difference(before, after)
+        return first_difference(before, after, without)
 
 
 def _options() -> argparse.Namespace:

@@ -1,13 +1,18 @@
 """Compares what two sides wrote down, and says where they first differ: `first_difference`."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from itertools import zip_longest
 from typing import Any
 
 
-def first_difference(old: Iterable[str], new: Iterable[str]) -> str:
-    """In words, the first event in which two records differ; empty where none does."""
+def first_difference(
+    old: Iterable[str], new: Iterable[str], without: Collection[tuple[str, str]] = ()
+) -> str:
+    """In words, the first event in which two records differ; empty where none does.
+
+    `without` are fields that are not compared, each with the event that has it.
+    """
     for number, (left, right) in enumerate(zip_longest(old, new), 1):
         if left == right:
             continue
@@ -16,10 +21,16 @@ def first_difference(old: Iterable[str], new: Iterable[str]) -> str:
             return (
                 f"line {number}: the {ended} side ended here; the other goes on with {_short(left or right)}"
             )
-        before, after = json.loads(left), json.loads(right)
+        before, after = (_kept(json.loads(line), without) for line in (left, right))
+        if before == after:
+            continue
         where = ", ".join(f"{key} {before[key]}" for key in ("game", "round", "event") if key in before)
         return "\n".join([f"line {number}, {where}:", *_differences(before, after, "")])
     return ""
+
+
+def _kept(event: dict[str, Any], without: Collection[tuple[str, str]]) -> dict[str, Any]:
+    return {field: value for field, value in event.items() if (event["event"], field) not in without}
 
 
 def _differences(old: Any, new: Any, path: str) -> list[str]:

@@ -7,6 +7,7 @@ snapshots with a journal after them.
 
 import json
 import shutil
+from collections.abc import Collection
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -15,22 +16,28 @@ from tests.upgrade.difference import first_difference
 from tests.upgrade.material import Game
 from tests.upgrade.sides import Side
 
+Fields = Collection[tuple[str, str]]
 
-def daemon_difference(old: Side, new: Side, played: list[Game], folder: Path, shared: bool) -> str:
+
+def daemon_difference(
+    old: Side, new: Side, played: list[Game], folder: Path, shared: bool, without: Fields = ()
+) -> str:
     """Where two sides first differ in these conversations; empty where they do not."""
     material = folder / "conversations.json"
     material.write_text(json.dumps(played), encoding="utf-8")
     begun = {side: folder / f"{side.name}-begins" for side in (old, new)}
-    found = _compared("begin", begun, material, shared)
+    found = _compared("begin", begun, material, shared, without)
     if found or not shared:
         return found
     resumed = {side: folder / f"{side.name}-goes-on" for side in (old, new)}
     for directory in resumed.values():
         shutil.copytree(begun[old] / "data", directory / "data")
-    return _compared("go_on", resumed, material, shared)
+    return _compared("go_on", resumed, material, shared, without)
 
 
-def _compared(phase: str, directories: dict[Side, Path], material: Path, shared: bool) -> str:
+def _compared(
+    phase: str, directories: dict[Side, Path], material: Path, shared: bool, without: Fields
+) -> str:
     records = [directory / f"{phase}.jsonl" for directory in directories.values()]
     digests = "digests" if shared else "no digests"
     with ExitStack() as stack:
@@ -42,5 +49,5 @@ def _compared(phase: str, directories: dict[Side, Path], material: Path, shared:
     if unable:
         return f"the {' and the '.join(unable)} side could not {phase}: the error stands above"
     with records[0].open(encoding="utf-8") as before, records[1].open(encoding="utf-8") as after:
-        found = first_difference(before, after)
+        found = first_difference(before, after, without)
     return f"through a daemon, {phase}: {found}" if found else ""

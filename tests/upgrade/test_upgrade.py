@@ -9,6 +9,7 @@ import pytest
 from tests.upgrade import sides, vocabulary
 from tests.upgrade.__main__ import library_difference
 from tests.upgrade.difference import first_difference
+from tests.upgrade.intended import not_compared
 from tests.upgrade.material import conversations, games
 from tests.upgrade.player import play
 from tests.upgrade.sides import NEW, Side
@@ -72,6 +73,14 @@ def test_another_draw_is_noticed():
     game = GAMES["expanded_hedge, slot_match, sample"]
     other = {**game, "spec": {**game["spec"], "seed": 1}}
     assert "event choice" in first_difference(lines(game), lines(other))
+
+
+def test_what_changed_on_purpose_is_not_compared_with_commits_before_the_change_alone():
+    event = {"event": "statistics", "bound": "0x1p+0", "gain": "0x1p+0"}
+    before, after = json.dumps(event), json.dumps({**event, "bound": "0x1p+1"})
+    assert "bound" in first_difference([before], [after])
+    assert not first_difference([before], [after], not_compared("b51cea8^"))
+    assert first_difference([before], [after], not_compared("HEAD"))
 
 
 def test_a_record_that_ends_early_is_noticed():

@@ -158,12 +158,12 @@ def lesson(learned: Any) -> dict[str, Any]:
 
 
 def statistics(combiner: Any) -> dict[str, Any]:
-    """All of them but the size of the state and what is promised, which an upgrade may change."""
+    """All of them but the size of the state, which an upgrade may change."""
     found = combiner.statistics()
     told = {}
     for field in dataclasses.fields(found):
         value = getattr(found, field.name)
-        if field.name not in ("state_bytes", "bound", "regret_limit", "guarantee"):
+        if field.name != "state_bytes":
             told[field.name] = number(value) if isinstance(value, float) else value
     return told
 
