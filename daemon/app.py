@@ -1,7 +1,7 @@
 """The daemon, wired top to bottom: configuration in, a running server out. Read this first.
 
     port ── service (streams) ──┐
-            management (RPCs) ──┴── registry ── learner_host (one lane each) ── combiner (galloon.learners)
+            management (RPCs) ──┴── registry ── learner (one work queue each) ── combiner (galloon.learners)
                                                     │
                                                  journal (a queue, one writer thread) ── backend (SQLite)
 
@@ -35,13 +35,13 @@ from galloon.daemon.http.scrape import scrape
 from galloon.daemon.http.server import HttpPort, application, open_http_port
 from galloon.daemon.learner.fold import recover
 from galloon.daemon.learner.registry import Build, Registry
-from galloon.daemon.limits import Ledger
 from galloon.daemon.operate.housekeeping import Housekeeping
 from galloon.daemon.operate.tasks import Supervisor
 from galloon.daemon.rpc.auth import gate_from_config
 from galloon.daemon.rpc.health import HEALTH_SERVICES, Health
 from galloon.daemon.rpc.listener import Listener
 from galloon.daemon.rpc.management import LearnerService
+from galloon.daemon.rpc.quota import Quota
 from galloon.daemon.rpc.server import check_exposure, credentials_from_config, grpc_server
 from galloon.daemon.rpc.stream import CombineService
 from galloon.daemon.store.journal import Journal
@@ -91,10 +91,10 @@ class App:
             self._health.set_learner,
         )
         for recovered in recover(self._backend, self._build, config.limits, self._clock):
-            self.registry.adopt(recovered.host, recovered.key)
+            self.registry.adopt(recovered.learner, recovered.key)
         self._journal.start(self.metrics.commit, self._store_failed)
-        self._ledger = Ledger(config.limits)
-        self.streams = CombineService(self.registry, self._gate, self._ledger, config.limits, self.metrics)
+        self._quota = Quota(config.limits)
+        self.streams = CombineService(self.registry, self._gate, self._quota, config.limits, self.metrics)
         self._housekeeping = Housekeeping(self.registry, config.store, self.metrics, self._clock)
         self._tasks = Supervisor(lambda name: self.metrics.task_failures[name].inc())
         try:
@@ -121,7 +121,7 @@ class App:
 
         No step waits long for a client or for a learner's work: what was acknowledged is durable.
         """
-        log.info("draining", streams=self._ledger.streams)
+        log.info("draining", streams=self._quota.streams)
         self._serving = False
         self._health.shut_down()
         await self._tasks.stop()
@@ -139,8 +139,8 @@ class App:
             raise self._failure
 
     async def _rest(self) -> None:
-        for host in self.registry.hosts():
-            await host.lane.rest()  # who asked may have gone; the threads go last
+        for learner in self.registry.learners():
+            await learner.queue.rest()  # who asked may have gone; the threads go last
 
     # Parts.
 
@@ -177,9 +177,7 @@ class App:
         if not self.config.http.listen:
             return ""
         shown = self.config.http.learners_shown
-        scraped = partial(
-            scrape, self.registry, self._journal, self._ledger, self.metrics, self._clock, shown
-        )
+        scraped = partial(scrape, self.registry, self._journal, self._quota, self.metrics, shown)
         connections = Connections(self.config.http.connections)
         access = Access(self._gate, on_loopback=is_loopback_name(self.config.http.listen))
         app = application(scraped, lambda: self.ready, access, self.config.http.require_token, connections)

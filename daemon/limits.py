@@ -1,9 +1,8 @@
 """A number on everything that a client can make grow, and the checks that name the limit that was passed.
 
-`Limits` are the defaults; `check` refuses what is over one. `Ledger` counts what each principal holds.
+`Limits` are the defaults; `check` refuses what is over one.
 """
 
-from collections import defaultdict
 from dataclasses import dataclass
 
 from galloon.daemon.errors import ADVICE, LimitPassed
@@ -35,39 +34,3 @@ def check(limits: Limits, name: str, needed: float, field: str = "") -> None:
     allowed = getattr(limits, name)
     if needed > allowed:
         raise LimitPassed(name, needed, allowed, ADVICE[name], field)
-
-
-class Ledger:
-    """Streams and bytes in flight, altogether and by principal."""
-
-    def __init__(self, limits: Limits) -> None:
-        self._limits = limits
-        self.streams = 0
-        self._streams: defaultdict[str, int] = defaultdict(int)
-        self._bytes: defaultdict[str, int] = defaultdict(int)
-
-    def open_stream(self, principal: str) -> None:
-        check(self._limits, "streams", self.streams + 1)
-        check(self._limits, "streams_per_principal", self._streams[principal] + 1)
-        self.streams += 1
-        self._streams[principal] += 1
-
-    def close_stream(self, principal: str) -> None:
-        self.streams -= 1
-        self._streams[principal] -= 1
-        if not self._streams[principal]:
-            del self._streams[principal]
-
-    def hold(self, principal: str, size: int) -> None:
-        """Count the bytes of a request until it is answered."""
-        held = self._bytes[principal] + size
-        if held > self._limits.bytes_per_principal:
-            check(self._limits, "bytes_per_principal", held)
-        self._bytes[principal] = held
-
-    def release(self, principal: str, size: int) -> None:
-        left = self._bytes[principal] - size
-        if left:
-            self._bytes[principal] = left
-        else:
-            del self._bytes[principal]

@@ -10,9 +10,9 @@ from collections.abc import Callable
 import structlog
 
 from galloon.daemon.http.metrics import LearnerFigures, Metrics
-from galloon.daemon.learner.learner import LearnerHost
+from galloon.daemon.learner.learner import Learner
 from galloon.daemon.learner.registry import Registry
-from galloon.daemon.limits import Ledger
+from galloon.daemon.rpc.quota import Quota
 from galloon.daemon.store.journal import Journal
 from galloon.learners.combiners.contract import Statistics
 
@@ -24,46 +24,45 @@ PATIENCE_S = 2.0  # Prometheus gives a scrape ten seconds
 async def scrape(
     registry: Registry,
     journal: Journal,
-    ledger: Ledger,
+    quota: Quota,
     metrics: Metrics,
-    clock: Callable[[], float],
     shown: int,
     may_see: MaySee,
 ) -> bytes:
     """All metrics, in the text format of Prometheus: sums over all learners, names of those the caller may see."""
-    metrics.streams.set(ledger.streams)
+    metrics.streams.set(quota.streams)
     metrics.learners.set(len(registry))
-    hosts = sorted(registry.hosts(), key=lambda host: not may_see(host.name))
-    shown = min(shown, sum(may_see(host.name) for host in hosts))
-    asked = await asyncio.gather(*(_statistics(host) for host in hosts[:shown]))
-    statistics = [*asked, *[None] * (len(hosts) - len(asked))]
-    figures = [_figures(host, known, clock) for host, known in zip(hosts, statistics, strict=True)]
+    learners = sorted(registry.learners(), key=lambda learner: not may_see(learner.name))
+    shown = min(shown, sum(may_see(learner.name) for learner in learners))
+    asked = await asyncio.gather(*(_statistics(learner) for learner in learners[:shown]))
+    statistics = [*asked, *[None] * (len(learners) - len(asked))]
+    figures = [_figures(learner, known) for learner, known in zip(learners, statistics, strict=True)]
     return metrics.render(figures, shown, journal.figures)
 
 
-async def _statistics(host: LearnerHost) -> Statistics | None:
-    if host.broken is not None:
+async def _statistics(learner: Learner) -> Statistics | None:
+    if learner.broken is not None:
         return None
     try:
         async with asyncio.timeout(PATIENCE_S):
-            return await host.statistics()
+            return await learner.statistics()
     except TimeoutError:
-        log.info("learner too busy for a scrape", learner=host.name)
+        log.info("learner too busy for a scrape", learner=learner.name)
         return None
 
 
-def _figures(host: LearnerHost, statistics: Statistics | None, clock: Callable[[], float]) -> LearnerFigures:
-    rounds = host.rounds
+def _figures(learner: Learner, statistics: Statistics | None) -> LearnerFigures:
+    described = learner.describe()
     return LearnerFigures(
-        name=host.name,
+        name=described.name,
         statistics=statistics,
-        rounds_started=rounds.started,
-        lessons=rounds.lessons,
-        rounds_pending=len(rounds.pending),
-        rounds_expired=rounds.expired_count,
-        total_gain=rounds.total_gain,
-        journal_entries=host.journal_entries,
-        snapshot_bytes=host.snapshot_bytes,
-        snapshot_age_s=None if host.snapshot_time is None else clock() - host.snapshot_time,
-        error_rates=dict(host.scoreboard.rates),
+        rounds_started=described.rounds_started,
+        lessons=described.lessons,
+        rounds_pending=described.rounds_pending,
+        rounds_expired=described.rounds_expired,
+        total_gain=described.total_gain,
+        journal_entries=described.journal_entries,
+        snapshot_bytes=described.snapshot_bytes,
+        snapshot_age_s=described.snapshot_age_s,
+        error_rates=described.rates,
     )

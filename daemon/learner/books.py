@@ -1,23 +1,18 @@
 """Online error rates: every expert, the plain vote and the combination against the true texts of feedback.
 
-A sample, not state: `watch` keeps what was said while there is room, `score` queues it once the truth is
-known, and `count_some` does the counting later, off the path of the utterance. What does not fit is left out.
-What waits for its truth is spelled out meanwhile: texts are smaller than arrays, and hold no page for themselves.
+A sample, not state. `enter` queues a round that has just learned, if the daemon still has what was said; it is
+called in the learner's work queue. `count_some` does the counting later, in another thread. What does not fit is
+left out. `rates` is replaced as a whole, so that whoever reads it sees all of a round or nothing of it.
 """
 
+import threading
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from galloon.daemon.learner.round import Round, Warm
 from galloon.learners.alignment import majority_vote
-from galloon.learners.combiners.contract import (
-    Choice,
-    Feedback,
-    NamedTokens,
-    Observation,
-    TrueText,
-    TrueTokens,
-)
+from galloon.learners.combiners.contract import NamedTokens, TrueText, TrueTokens
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.evaluation.error_rate import ErrorCounts, char_errors, word_errors
 from galloon.learners.offers import Offers
@@ -25,89 +20,78 @@ from galloon.learners.text.normalizers import normalizer
 
 COMBINED = "galloon"
 VOTE = "vote"  # the baseline to beat, counted whether or not the learner has it as an expert
-WATCHED = 64  # rounds whose texts are kept until their feedback comes
 QUEUED = 256  # rounds that wait to be counted; the oldest give way
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Rates:
     """Sums over all counted rounds."""
 
-    words: ErrorCounts
-    chars: ErrorCounts
+    words: ErrorCounts = field(default_factory=ErrorCounts)
+    chars: ErrorCounts = field(default_factory=ErrorCounts)
 
 
-@dataclass(slots=True, eq=False)
-class Said:
-    """What each said of one utterance: as it came, then by name in words."""
-
-    source: tuple[Observation, Choice] | None
-    texts: Mapping[str, str] = field(default_factory=dict)
-
-
-class Scoreboard:
+class Books:
     """The error rates of one learner, since the daemon started."""
 
     def __init__(self, spec: CombinerSpec) -> None:
         self._unit = spec.unit
         self._normalize = normalizer(spec.normalizer)
         self._engines, self._derived = spec.experts, spec.derived
-        self._watched: dict[str, Said] = {}
-        self._fresh: deque[Said] = deque(maxlen=WATCHED)  # not spelled out, or not known to be
-        self._queue: deque[tuple[Said, TrueText | TrueTokens]] = deque(maxlen=QUEUED)
-        self.rates: dict[str, Rates] = {}
+        self._queue: deque[Warm] = deque(maxlen=QUEUED)
+        self._counting = threading.Lock()  # one counts at a time
+        self.rates: Mapping[str, Rates] = {}
 
-    def watch(self, utterance_id: str, observation: Observation, choice: Choice) -> None:
-        if len(self._watched) >= WATCHED:
-            del self._watched[next(iter(self._watched))]
-        self._watched[utterance_id] = said = Said((observation, choice))
-        self._fresh.append(said)
-
-    def score(self, utterance_id: str, feedback: Feedback) -> None:
-        watched = self._watched.pop(utterance_id, None)
-        if watched is None:
-            return
-        if isinstance(feedback, TrueText | TrueTokens):  # a score says nothing about the text
-            self._queue.append((watched, feedback))
+    def enter(self, round_: Round) -> None:
+        """Queue a round that has learned from a true text; a score says nothing about the text."""
+        if round_.warm is not None and isinstance(round_.warm.feedback, TrueText | TrueTokens):
+            self._queue.append(round_.warm)
 
     @property
     def waiting(self) -> int:
-        """Rounds that wait to be counted or spelled out."""
-        return len(self._queue) + len(self._fresh)
+        """Rounds that wait to be counted."""
+        return len(self._queue)
 
     def count_some(self, most: int) -> int:
-        """Count at most so many of the queued rounds, then spell others out; returns how many there were."""
+        """Count at most so many of the queued rounds; returns how many there were."""
         done = 0
-        while self._queue and done < most:
-            said, truth = self._queue.popleft()
-            text = truth.text if isinstance(truth, TrueText) else self._unit.join(truth.tokens)
-            reference = self._normalize(text)
-            for name, text in self._texts(said).items():
-                normalized = self._normalize(text)
-                known = self.rates.setdefault(name, Rates(ErrorCounts(), ErrorCounts()))
-                known.words += word_errors(reference, normalized)
-                known.chars += char_errors(reference, normalized)
-            done += 1
-        while self._fresh and done < most:
-            self._texts(self._fresh.popleft())
-            done += 1
+        with self._counting:
+            while self._queue and done < most:
+                self._count(self._queue.popleft())
+                done += 1
         return done
 
-    def _texts(self, said: Said) -> Mapping[str, str]:
-        if said.source is not None:
-            said.texts, said.source = self._spelled_out(*said.source), None
-        return said.texts
+    def _count(self, said: Warm) -> None:
+        rates = dict(self.rates)
+        reference = self._normalize(self._true_text(said))
+        for name, text in self._texts(said).items():
+            normalized, known = self._normalize(text), rates.get(name, Rates())
+            rates[name] = Rates(
+                known.words + word_errors(reference, normalized),
+                known.chars + char_errors(reference, normalized),
+            )
+        self.rates = rates
 
-    def _spelled_out(self, observation: Observation, choice: Choice) -> Mapping[str, str]:
+    def _true_text(self, said: Warm) -> str:
+        match said.feedback:
+            case TrueText(text):
+                return text
+            case TrueTokens(tokens):
+                return self._unit.join(tokens)
+            case _:
+                raise AssertionError("only true texts are entered")
+
+    def _texts(self, said: Warm) -> Mapping[str, str]:
         """What each said, in the order in which it is shown: engines, derived experts, the combination."""
-        match observation:
+        utterance, choice = said.utterance, said.choice
+        match utterance:
             case NamedTokens():
                 engines, derived = {}, {}  # transitions, not experts
             case Offers():
-                engines = self._columns(observation, observation.experts)
+                engines = self._columns(utterance, utterance.experts)
                 derived = self._derived_texts(choice.offers)
             case _:
-                engines = {output.name: output.text for output in observation.outputs}
+                engines = {output.name: output.text for output in utterance.outputs}
                 derived = self._derived_texts(choice.offers)
         return {**engines, **derived, COMBINED: choice.text}
 

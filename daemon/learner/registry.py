@@ -15,8 +15,8 @@ from weakref import WeakValueDictionary
 
 from galloon.codec.spec import spec_from_wire, spec_to_wire
 from galloon.daemon.errors import Invalid, OtherSpec, Refused, UnknownLearner
-from galloon.daemon.learner.learner import LearnerHost, spec_of
-from galloon.daemon.learner.work_queue import Lane
+from galloon.daemon.learner.learner import Learner, spec_of
+from galloon.daemon.learner.work_queue import WorkQueue
 from galloon.daemon.limits import Limits, check
 from galloon.daemon.store.journal import Journal
 from galloon.daemon.store.protocol import Create, Delete
@@ -46,29 +46,29 @@ class Registry:
     ) -> None:
         self._journal, self._build, self._limits = journal, build, limits
         self._pool, self._inline_s, self._clock, self._changed = pool, inline_s, clock, changed
-        self._hosts: dict[str, LearnerHost] = {}
+        self._learners: dict[str, Learner] = {}
         self._coming: set[str] = set()  # names whose learners are being made
         self._names: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def __len__(self) -> int:
-        return len(self._hosts)
+        return len(self._learners)
 
-    def hosts(self) -> list[LearnerHost]:
+    def learners(self) -> list[Learner]:
         """All of them, by name."""
-        return [self._hosts[name] for name in sorted(self._hosts)]
+        return [self._learners[name] for name in sorted(self._learners)]
 
-    def find(self, name: str, field: str = "name") -> LearnerHost:
-        host = self._hosts.get(name)
-        if host is None:
+    def find(self, name: str, field: str = "name") -> Learner:
+        learner = self._learners.get(name)
+        if learner is None:
             check_name(name, field)
             raise UnknownLearner(f"{field}: no learner is called {name!r}; create it first", field)
-        return host
+        return learner
 
-    def page(self, after: str, size: int, wanted: Callable[[str], bool]) -> list[LearnerHost]:
+    def page(self, after: str, size: int, wanted: Callable[[str], bool]) -> list[Learner]:
         """The next learners by name after this one."""
-        names = sorted(name for name in self._hosts if wanted(name))
+        names = sorted(name for name in self._learners if wanted(name))
         start = bisect_right(names, after) if after else 0
-        return [self._hosts[name] for name in names[start : start + size]]
+        return [self._learners[name] for name in names[start : start + size]]
 
     async def create(
         self,
@@ -77,58 +77,58 @@ class Registry:
         field: str,
         spec_field: str = "spec",
         may_use: MayUse = lambda _: True,
-    ) -> tuple[LearnerHost, bool]:
+    ) -> tuple[Learner, bool]:
         """The learner of this name and spec, and whether it is new; the fields are where the client gave them."""
         check_name(name, field)
         async with self._names.setdefault(name, asyncio.Lock()):
-            known = self._hosts.get(name)
+            known = self._learners.get(name)
             if known is not None:
                 if known.spec != spec:
                     raise OtherSpec(f"{field}: a learner called {name!r} exists with another spec", field)
                 return known, False
             with self._place(name, may_use):
                 try:
-                    host = await self._make(name, spec, None)
+                    learner = await self._make(name, spec, None)
                 except InvalidInput as error:
                     raise error.under(spec_field) from error
                 key = await self._journal.transact(Create(name, spec.to_json()))
-                self.adopt(host, key)
-            return host, True
+                self.adopt(learner, key)
+            return learner, True
 
-    async def restore(self, name: str, data: bytes, may_use: MayUse = lambda _: True) -> LearnerHost:
+    async def restore(self, name: str, data: bytes, may_use: MayUse = lambda _: True) -> Learner:
         """A new learner from captured bytes."""
         check_name(name, "name")
         async with self._names.setdefault(name, asyncio.Lock()):
-            if name in self._hosts:
+            if name in self._learners:
                 raise OtherSpec(f"name: a learner called {name!r} exists; delete it first", "name")
             with self._place(name, may_use):
                 spec = await self._in_thread(
                     lambda: _distrusting(lambda: self.limited(spec_of(data), "chunk"))
                 )
-                host = await self._make(name, spec, data)
+                learner = await self._make(name, spec, data)
                 key = await self._journal.transact(Create(name, spec.to_json(), data))
-                self.adopt(host, key)
-            return host
+                self.adopt(learner, key)
+            return learner
 
-    async def delete(self, name: str) -> LearnerHost:
+    async def delete(self, name: str) -> Learner:
         async with self._names.setdefault(name, asyncio.Lock()):
-            host = self.find(name)
-            await host.close()
-            await self._journal.transact(Delete(host.key))
-            del self._hosts[name]
+            learner = self.find(name)
+            await learner.close()
+            await self._journal.transact(Delete(learner.key))
+            del self._learners[name]
             self._changed(name, None)
-            return host
+            return learner
 
-    def adopt(self, host: LearnerHost, key: int) -> None:
+    def adopt(self, learner: Learner, key: int) -> None:
         """Let a learner that is in the store go live."""
-        host.attach(key, Lane(self._pool, self._inline_s), self._journal)
-        self._hosts[host.name] = host
-        self._changed(host.name, host.broken is None)
+        learner.attach(key, WorkQueue(self._pool, self._inline_s), self._journal)
+        self._learners[learner.name] = learner
+        self._changed(learner.name, learner.broken is None)
 
     @contextmanager
     def _place(self, name: str, may_use: MayUse) -> Iterator[None]:
         """A place among the learners while one is made; those that are being made count too."""
-        names = [*self._hosts, *self._coming]
+        names = [*self._learners, *self._coming]
         check(self._limits, "learners", len(names) + 1)
         check(self._limits, "learners_per_principal", sum(map(may_use, names)) + 1)
         self._coming.add(name)
@@ -137,14 +137,14 @@ class Registry:
         finally:
             self._coming.discard(name)
 
-    async def _make(self, name: str, spec: CombinerSpec, data: bytes | None) -> LearnerHost:
-        def work() -> LearnerHost:
+    async def _make(self, name: str, spec: CombinerSpec, data: bytes | None) -> Learner:
+        def work() -> Learner:
             combiner = self._build(spec, self._limits.transitions)
-            host = LearnerHost(name, spec, combiner, self._limits, self._clock)
+            learner = Learner(name, spec, combiner, self._limits, self._clock)
             if data is not None:
-                _distrusting(lambda: host.restore(data))
-                _distrusting(host.rehearse)
-            return host
+                _distrusting(lambda: learner.restore(data))
+                _distrusting(learner.rehearse)
+            return learner
 
         return await self._in_thread(work)
 

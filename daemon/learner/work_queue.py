@@ -1,8 +1,9 @@
-"""A lane: the work of one learner, strictly one piece after the other, in the order in which it came.
+"""The work of one learner, strictly one piece after the other, in the order in which it came.
 
 Work that takes little time runs on the event loop; heavy work runs in a thread, so that no learner
 waits for another one's. Which is which is measured, by kind of work, as it goes along; it never changes a
 result. `enter` queues work; its outcome goes to `done`, always on the event loop.
+`waiting_bytes` weighs what waits.
 """
 
 import asyncio
@@ -21,7 +22,7 @@ Done = Callable[[Any, Exception | None], None]
 Outcome = tuple[Any, Exception | None]
 MEMORY = 0.5  # of the running average of seconds
 HEAVY_UNTIL_MEASURED = float("inf")
-SLICE_S = 0.002  # of a lane's work in one turn of the event loop, before others get theirs
+SLICE_S = 0.002  # of a queue's work in one turn of the event loop, before others get theirs
 MEASURED_EVERY = 64  # pieces of light work: reading the processor's clock costs as much as some of it
 
 
@@ -31,31 +32,29 @@ class Piece(NamedTuple):
     kind: Kind
     work: Callable[[], Any]
     done: Done
+    size: int
 
 
-class Lane:
-    """Work of different lanes overlaps; work of one lane never does."""
+class WorkQueue:
+    """Work of different queues overlaps; work of one queue never does."""
 
     def __init__(self, pool: Executor, inline_s: float) -> None:
         self._pool, self._inline_s = pool, inline_s
         self._loop = asyncio.get_running_loop()
         self._waiting: deque[Piece] = deque()
         self._busy = False
+        self.waiting_bytes = 0
         self._seconds: dict[Kind, float] = {}
         self._unmeasured = 0  # pieces of light work since the last that was timed
 
-    @property
-    def backlog(self) -> int:
-        """Pieces of work that wait."""
-        return len(self._waiting)
-
-    def enter(self, kind: Kind, work: Callable[[], Any], done: Done) -> None:
-        """Queue work; called on the event loop.
+    def enter(self, kind: Kind, work: Callable[[], Any], done: Done, size: int = 0) -> None:
+        """Queue work on so many bytes; called on the event loop.
 
         It is done a little later, with all else that came meanwhile: many small pieces in a row run much faster
         than the same with other work between them, because what they need stays in the processor's caches.
         """
-        self._waiting.append(Piece(kind, work, done))
+        self._waiting.append(Piece(kind, work, done, size))
+        self.waiting_bytes += size
         if not self._busy:
             self._busy = True
             self._loop.call_soon(self._go_on)
@@ -83,7 +82,7 @@ class Lane:
             if self._seconds.get(piece.kind, HEAVY_UNTIL_MEASURED) > self._inline_s:
                 self._pool.submit(self._in_thread, piece)
                 return
-            piece.done(*self._do(piece))
+            self._tell(piece, *self._do(piece))
         self._busy = False
 
     def _do(self, piece: Piece) -> Outcome:
@@ -96,11 +95,15 @@ class Lane:
 
     def _in_thread(self, piece: Piece) -> None:
         outcome = self._timed(piece)
-        self._loop.call_soon_threadsafe(self._back, piece.done, *outcome)
+        self._loop.call_soon_threadsafe(self._back, piece, *outcome)
 
-    def _back(self, done: Done, result: Any, error: Exception | None) -> None:
-        done(result, error)
+    def _back(self, piece: Piece, result: Any, error: Exception | None) -> None:
+        self._tell(piece, result, error)
         self._go_on()
+
+    def _tell(self, piece: Piece, result: Any, error: Exception | None) -> None:
+        self.waiting_bytes -= piece.size
+        piece.done(result, error)
 
     def _timed(self, piece: Piece) -> Outcome:
         # Seconds of the processor, not of the clock: what waits for a busy machine is not heavy for that.

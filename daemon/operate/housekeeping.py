@@ -15,7 +15,7 @@ import structlog
 from galloon.daemon.config import Store
 from galloon.daemon.errors import DaemonError
 from galloon.daemon.http.metrics import Metrics
-from galloon.daemon.learner.learner import LearnerHost
+from galloon.daemon.learner.learner import Learner
 from galloon.daemon.learner.registry import Registry
 from galloon.daemon.operate.memory import give_back
 
@@ -37,46 +37,46 @@ class Housekeeping:
     async def run(self) -> None:
         for tick in count(1):
             await asyncio.sleep(TICK_S)
-            hosts = self._registry.hosts()
-            for host in hosts:
-                await self._look_after(host)
+            learners = self._registry.learners()
+            for learner in learners:
+                await self._look_after(learner)
                 await asyncio.sleep(0)  # a thousand of them would hold up the streams
-            await asyncio.to_thread(self._count_errors, hosts)
+            await asyncio.to_thread(self._count_errors, learners)
             if tick % GIVE_BACK_TICKS == 0:
                 gc.collect()  # gRPC leaves a cycle with every call, and the collector's own turn comes late
                 await asyncio.to_thread(give_back)
 
     async def snapshot_all(self) -> None:
         """Snapshots of everything that changed, so that the next start has nothing to replay."""
-        for host in self._registry.hosts():
-            if host.journal_entries and host.broken is None:
-                await self._snapshot(host)
+        for learner in self._registry.learners():
+            if learner.journal_entries and learner.broken is None:
+                await self._snapshot(learner)
 
-    async def _look_after(self, host: LearnerHost) -> None:
-        if host.broken is not None:
+    async def _look_after(self, learner: Learner) -> None:
+        if learner.broken is not None:
             return
         try:
-            if host.rounds.pending:
-                await host.expire()
-            if self._is_due(host):
-                await self._snapshot(host)
+            if learner.rounds.pending:
+                await learner.expire()
+            if self._is_due(learner):
+                await self._snapshot(learner)
         except DaemonError as error:
-            log.warning("housekeeping failed", learner=host.name, error=str(error))
+            log.warning("housekeeping failed", learner=learner.name, error=str(error))
 
-    def _count_errors(self, hosts: list[LearnerHost]) -> None:
+    def _count_errors(self, learners: list[Learner]) -> None:
         """Share what may be counted among the learners that have something to count."""
-        waiting = [host.scoreboard for host in hosts if host.scoreboard.waiting]
-        for scoreboard in waiting:
-            scoreboard.count_some(max(1, COUNTED_ROUNDS // len(waiting)))
+        waiting = [learner.books for learner in learners if learner.books.waiting]
+        for books in waiting:
+            books.count_some(max(1, COUNTED_ROUNDS // len(waiting)))
 
-    def _is_due(self, host: LearnerHost) -> bool:
-        entries = host.journal_entries
+    def _is_due(self, learner: Learner) -> bool:
+        entries = learner.journal_entries
         if not entries:
             return False
-        since = host.snapshot_time if host.snapshot_time is not None else host.created_time
+        since = learner.snapshot_time if learner.snapshot_time is not None else learner.created_time
         return entries >= self._config.snapshot_events or self._clock() - since >= self._config.snapshot_age_s
 
-    async def _snapshot(self, host: LearnerHost) -> None:
-        dropped = await host.snapshot()
+    async def _snapshot(self, learner: Learner) -> None:
+        dropped = await learner.snapshot()
         self._metrics.snapshots.inc()
-        log.debug("snapshot written", learner=host.name, bytes=host.snapshot_bytes, entries=dropped)
+        log.debug("snapshot written", learner=learner.name, bytes=learner.snapshot_bytes, entries=dropped)

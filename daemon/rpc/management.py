@@ -26,7 +26,7 @@ from galloon.codec.learner import (
 from galloon.codec.spec import spec_from_wire
 from galloon.daemon.errors import CODES, Internal, Invalid, LimitPassed, Refused, UnknownLearner, refusal
 from galloon.daemon.http.metrics import Metrics
-from galloon.daemon.learner.learner import LearnerHost
+from galloon.daemon.learner.learner import Learner
 from galloon.daemon.learner.registry import Registry
 from galloon.daemon.limits import Limits, check
 from galloon.daemon.rpc.auth import Gate, Principal
@@ -79,8 +79,8 @@ class LearnerService:
     async def create(self, request: wire.CreateLearnerRequest, caller: Principal) -> Message:
         caller.check(request.name, "name")
         spec = spec_from_wire(request.spec, self._limits, "spec")
-        host, created = await self._registry.create(request.name, spec, "name", "spec", caller.may_use)
-        return wire.CreateLearnerResponse(learner=await self._shown(host), created=created)
+        learner, created = await self._registry.create(request.name, spec, "name", "spec", caller.may_use)
+        return wire.CreateLearnerResponse(learner=await self._shown(learner), created=created)
 
     async def get(self, request: wire.GetLearnerRequest, caller: Principal) -> Message:
         return wire.GetLearnerResponse(learner=await self._shown(self._find(request.name, caller)))
@@ -92,21 +92,21 @@ class LearnerService:
             request.page_token, size + 1, lambda name: name.startswith(prefix) and caller.may_use(name)
         )
         more = page[size - 1].name if len(page) > size else ""
-        learners = [learner_to_wire(_brief(host)) for host in page[:size]]
+        learners = [learner_to_wire(_brief(learner)) for learner in page[:size]]
         return wire.ListLearnersResponse(learners=learners, next_page_token=more)
 
     async def delete(self, request: wire.DeleteLearnerRequest, caller: Principal) -> Message:
         self._find(request.name, caller)
-        host = await self._registry.delete(request.name)
-        self._streams.end_streams_of(host, UnknownLearner(f"learner {host.name!r} has been deleted"))
+        learner = await self._registry.delete(request.name)
+        self._streams.end_streams_of(learner, UnknownLearner(f"learner {learner.name!r} has been deleted"))
         return wire.DeleteLearnerResponse()
 
     async def snapshot(self, request: wire.SnapshotLearnerRequest, caller: Principal) -> Message:
-        host = self._find(request.name, caller)
-        dropped = await host.snapshot()
+        learner = self._find(request.name, caller)
+        dropped = await learner.snapshot()
         self._metrics.snapshots.inc()
-        digest, _ = await host.digests()
-        return snapshot_to_wire(Snapshot(host.snapshot_bytes, dropped, digest))
+        digest, _ = await learner.digests()
+        return snapshot_to_wire(Snapshot(learner.snapshot_bytes, dropped, digest))
 
     async def explain(self, request: wire.ExplainUtteranceRequest, caller: Principal) -> Message:
         most = request.most_slots or EXPLAINED_SLOTS
@@ -143,8 +143,8 @@ class LearnerService:
             size += len(request.chunk)
             check(self._limits, "import_bytes", size, "chunk")
             chunks.append(request.chunk)
-        host = await self._registry.restore(name, b"".join(chunks), caller.may_use)
-        return wire.ImportLearnerResponse(learner=await self._shown(host))
+        learner = await self._registry.restore(name, b"".join(chunks), caller.may_use)
+        return wire.ImportLearnerResponse(learner=await self._shown(learner))
 
     async def watch(self, request: wire.WatchStatisticsRequest, caller: Principal) -> AsyncIterator[Message]:
         interval = request.interval_s or INTERVAL_S
@@ -154,25 +154,25 @@ class LearnerService:
                 "interval_s",
             )
         while True:
-            host = self._find(request.name, caller)
-            statistics = statistics_to_wire(await self._statistics(host))
+            learner = self._find(request.name, caller)
+            statistics = statistics_to_wire(await self._statistics(learner))
             yield wire.WatchStatisticsResponse(statistics=statistics)
             await asyncio.sleep(interval)
 
     # What a learner looks like.
 
-    def _find(self, name: str, caller: Principal) -> LearnerHost:
+    def _find(self, name: str, caller: Principal) -> Learner:
         caller.check(name, "name")
         return self._registry.find(name)
 
-    async def _shown(self, host: LearnerHost) -> wire.Learner:
-        statistics = await self._statistics(host)
-        digest, state_digest = await host.digests()
-        shown = replace(_brief(host), statistics=statistics, digest=digest, state_digest=state_digest)
+    async def _shown(self, learner: Learner) -> wire.Learner:
+        statistics = await self._statistics(learner)
+        digest, state_digest = await learner.digests()
+        shown = replace(_brief(learner), statistics=statistics, digest=digest, state_digest=state_digest)
         return learner_to_wire(shown)
 
-    async def _statistics(self, host: LearnerHost) -> Statistics:
-        combiner, rounds = await host.statistics(), host.rounds
+    async def _statistics(self, learner: Learner) -> Statistics:
+        combiner, rounds = await learner.statistics(), learner.rounds
         return Statistics(
             rounds_started=rounds.started,
             lessons=rounds.lessons,
@@ -188,10 +188,10 @@ class LearnerService:
             context_states=combiner.context_states,
             context_transitions=combiner.context_transitions,
             state_bytes=combiner.state_bytes,
-            journal_entries=host.journal_entries,
-            snapshot_bytes=host.snapshot_bytes,
-            snapshot_age_s=None if host.snapshot_time is None else self._clock() - host.snapshot_time,
-            streams=self._streams.streams_of(host),
+            journal_entries=learner.journal_entries,
+            snapshot_bytes=learner.snapshot_bytes,
+            snapshot_age_s=None if learner.snapshot_time is None else self._clock() - learner.snapshot_time,
+            streams=self._streams.streams_of(learner),
             extra=combiner.extra,
             error_rates={
                 name: ErrorRate(
@@ -200,7 +200,7 @@ class LearnerService:
                     rate.chars.errors,
                     rate.chars.reference_length,
                 )
-                for name, rate in host.scoreboard.rates.items()
+                for name, rate in learner.books.rates.items()
             },
         )
 
@@ -219,12 +219,12 @@ class LearnerService:
         async def handle(message: M | None, context: Context) -> AsyncIterator[Message]:
             try:
                 caller = self._caller(message, context)
-                self._streams.ledger.open_stream(caller.name)
+                self._streams.quota.open_stream(caller.name)
                 try:
                     async for answer in method(message, caller):  # type: ignore[arg-type]  # not None here
                         yield answer
                 finally:
-                    self._streams.ledger.close_stream(caller.name)
+                    self._streams.quota.close_stream(caller.name)
             except Exception as error:  # noqa: BLE001  # becomes a status
                 await self._abort(context, error)
 
@@ -255,8 +255,8 @@ class LearnerService:
         await context.abort(CODES[type(refused)][0], refused.message)
 
 
-def _brief(host: LearnerHost) -> LearnerInfo:
-    return LearnerInfo(host.name, host.spec, host.experts)
+def _brief(learner: Learner) -> LearnerInfo:
+    return LearnerInfo(learner.name, learner.spec, learner.experts)
 
 
 def _reader(kind: type[M]) -> Callable[[bytes], M | None]:

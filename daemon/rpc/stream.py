@@ -1,7 +1,8 @@
 """The stream: one client's requests in, one answer to each out, whatever happens in between.
 
-`CombineService.combine` handles one stream. Its reader takes requests one by one and hands utterances and feedback
-to the learner's host; answers come back through `_Request`, perhaps in another order, and its writer sends them.
+`CombineService.combine` handles one stream. Its reader takes requests one by one (`Stream.receive`) and hands
+utterances and feedback to the learner; answers come back through `_Request`, perhaps in another order, and its
+writer sends what `Stream.send` queued.
 An error about one request is a `problem` in the stream. The reader pauses while too many requests are unanswered,
 or while learner or disk are behind with what came: a flood grows no faster than it is answered and written.
 """
@@ -30,10 +31,11 @@ from galloon.daemon.errors import (
     refusal,
 )
 from galloon.daemon.http.metrics import Metrics
-from galloon.daemon.learner.learner import LearnerHost
+from galloon.daemon.learner.learner import Learner
 from galloon.daemon.learner.registry import Registry
-from galloon.daemon.limits import Ledger, Limits, check
+from galloon.daemon.limits import Limits, check
 from galloon.daemon.rpc.auth import Gate, Principal
+from galloon.daemon.rpc.quota import Quota
 from galloon.v1 import combine_pb2 as wire
 
 log = structlog.get_logger()
@@ -61,9 +63,9 @@ class CombineService:
     """All open streams."""
 
     def __init__(
-        self, registry: Registry, gate: Gate, ledger: Ledger, limits: Limits, metrics: Metrics
+        self, registry: Registry, gate: Gate, quota: Quota, limits: Limits, metrics: Metrics
     ) -> None:
-        self.registry, self.gate, self.ledger = registry, gate, ledger
+        self.registry, self.gate, self.quota = registry, gate, quota
         self.limits, self.metrics = limits, metrics
         self.run_id = uuid4().hex
         self._streams: set[Stream] = set()
@@ -81,7 +83,7 @@ class CombineService:
             if self._draining is not None:
                 raise self._draining
             principal = self.gate.principal(context.invocation_metadata() or (), context.auth_context())
-            self.ledger.open_stream(principal.name)
+            self.quota.open_stream(principal.name)
         except Refused as refused:
             self.metrics.rejects[type(refused)].inc()
             await context.abort(CODES[type(refused)][0], refused.message)
@@ -92,7 +94,7 @@ class CombineService:
             await stream.run()
         finally:
             self._streams.discard(stream)
-            self.ledger.close_stream(principal.name)
+            self.quota.close_stream(principal.name)
             stream.close()
 
     async def drain(self) -> None:
@@ -104,13 +106,13 @@ class CombineService:
         for stream in open_streams:
             await stream.closed.wait()
 
-    def end_streams_of(self, host: LearnerHost, reason: Refused) -> None:
+    def end_streams_of(self, learner: Learner, reason: Refused) -> None:
         for stream in list(self._streams):
-            if stream.host is host:
+            if stream.learner is learner:
                 stream.end(reason)
 
-    def streams_of(self, host: LearnerHost) -> int:
-        return sum(stream.host is host for stream in self._streams)
+    def streams_of(self, learner: Learner) -> int:
+        return sum(stream.learner is learner for stream in self._streams)
 
 
 class Stream:
@@ -118,7 +120,7 @@ class Stream:
 
     def __init__(self, service: CombineService, context: Context, principal: Principal) -> None:
         self._service, self._context, self.principal = service, context, principal
-        self.host: LearnerHost | None = None
+        self.learner: Learner | None = None
         self._alternatives = False
         self._in_flight = 0  # requests taken and not yet answered on the wire
         self._held = 0  # their bytes
@@ -148,13 +150,13 @@ class Stream:
         self._stop_reading()
 
     def close(self) -> None:
-        """The client has gone, or has heard everything. Answers that are still to come fall on the floor."""
+        """The client has gone, or has heard everything. Later answers are discarded."""
         self.closed.set()
-        self._service.ledger.release(self.principal.name, self._held)
+        self._service.quota.release(self.principal.name, self._held)
         log.info(
             "stream ended",
             principal=self.principal.name,
-            learner=self.host.name if self.host else None,
+            learner=self.learner.name if self.learner else None,
             requests=self._taken,
             problems=self._problems,
             seconds=round(perf_counter() - self._started, 3),
@@ -170,13 +172,13 @@ class Stream:
                 break
             self._taken += 1
             self._in_flight += 1
-            opening = self._take(incoming)
+            opening = self.receive(incoming)
             if opening is not None:
                 await self._answer_open(*opening)
             while self._in_flight >= limit:
                 self._room = self._loop.create_future()
                 await self._room
-            while self.host is not None and self.host.lags:  # noqa: ASYNC110  # the writer's thread wakes nobody
+            while self.learner is not None and self.learner.lags:  # noqa: ASYNC110  # the writer's thread wakes nobody
                 await asyncio.sleep(LAG_PAUSE_S)
         self._stop_reading()
 
@@ -184,13 +186,13 @@ class Stream:
         self._reading = False
         self._wake_writer()
 
-    def _take(self, incoming: Incoming) -> "tuple[wire.Open, _Request] | None":
+    def receive(self, incoming: Incoming) -> "tuple[wire.Open, _Request] | None":
         """Hand a request to whom it concerns; nothing that it does can end the stream. An open is handed back."""
         size, message = incoming
         request = _Request(self, message)
         about = request.about
         try:
-            self._service.ledger.hold(self.principal.name, size)
+            self._service.quota.hold(self.principal.name, size)
             request.size = size
             self._held += size
             if size > self._service.limits.message_bytes:
@@ -198,9 +200,9 @@ class Stream:
             if message is None:
                 _refuse_unreadable()
             elif about == wire.REQUEST_KIND_UTTERANCE:
-                self._opened().choose(message.utterance, size, self._alternatives, request)
+                self._opened().enter_utterance(message.utterance, size, self._alternatives, request)
             elif about == wire.REQUEST_KIND_FEEDBACK:
-                self._opened().teach(message.feedback, request)
+                self._opened().enter_feedback(message.feedback, request)
             elif about == wire.REQUEST_KIND_OPEN:
                 return message.open, request
             else:
@@ -215,14 +217,16 @@ class Stream:
         except Exception as error:  # noqa: BLE001  # becomes the answer
             request(None, error)
 
-    def _opened(self) -> LearnerHost:
-        if self.host is None:
+    def _opened(self) -> Learner:
+        if self.learner is None:
             raise WrongOrder("the first request of a stream must be open")
-        return self.host
+        return self.learner
 
     async def _open(self, message: wire.Open) -> bytes:
-        if self.host is not None:
-            raise WrongOrder(f"open: this stream is open on {self.host.name!r}; use another stream", "open")
+        if self.learner is not None:
+            raise WrongOrder(
+                f"open: this stream is open on {self.learner.name!r}; use another stream", "open"
+            )
         self.principal.check(message.learner, "open.learner")
         if len(message.unsure_ids) > UNSURE_IDS:
             raise LimitPassed(
@@ -231,32 +235,32 @@ class Stream:
         created = False
         if message.HasField("create"):
             spec = spec_from_wire(message.create, self._service.limits, "open.create")
-            host, created = await self._service.registry.create(
+            learner, created = await self._service.registry.create(
                 message.learner, spec, "open.learner", "open.create", self.principal.may_use
             )
         else:
-            host = self._service.registry.find(message.learner, "open.learner")
+            learner = self._service.registry.find(message.learner, "open.learner")
         ids = list(message.unsure_ids)
-        states = await host.statuses(ids)
-        self.host, self._alternatives = host, message.alternatives
+        states = await learner.statuses(ids)
+        self.learner, self._alternatives = learner, message.alternatives
         return answer_to_bytes(
             Opened(
-                learner=host.name,
-                spec=host.spec,
-                experts=host.experts,
+                learner=learner.name,
+                spec=learner.spec,
+                experts=learner.experts,
                 max_in_flight=self._service.limits.in_flight,
                 created=created,
-                rounds_started=host.rounds.started,
-                lessons=host.rounds.lessons,
+                rounds_started=learner.rounds.started,
+                lessons=learner.rounds.lessons,
                 run_id=self._service.run_id,
-                rounds_recovered=host.rounds_recovered,
+                rounds_recovered=learner.rounds_recovered,
                 rounds=tuple(zip(ids, states, strict=True)),
             )
         )
 
     # Writing.
 
-    def answer(self, request: "_Request", answer: bytes | None, error: Exception | None) -> None:
+    def send(self, request: "_Request", answer: bytes | None, error: Exception | None) -> None:
         """Queue the answer to a request; called on the event loop, once for each."""
         if self.closed.is_set():
             return
@@ -265,7 +269,7 @@ class Stream:
                 error or AssertionError("neither an answer nor an error"), FIELDS[request.about]
             )
             if isinstance(refused, Internal):
-                log.error("request failed", learner=self.host and self.host.name, exc_info=error)
+                log.error("request failed", learner=self.learner and self.learner.name, exc_info=error)
             self._problems += 1
             self._service.metrics.rejects[type(refused)].inc()
             answer = answer_to_bytes(refused.problem(request.id, request.about))
@@ -278,7 +282,7 @@ class Stream:
 
     async def _write(self) -> None:
         """Send answers until the client has said its last word and has heard all of ours."""
-        write, release, name = self._context.write, self._service.ledger.release, self.principal.name
+        write, release, name = self._context.write, self._service.quota.release, self.principal.name
         while True:
             while self._outbox:
                 answer, size = self._outbox.popleft()
@@ -330,7 +334,7 @@ class _Request:
             elif self.kind is not None:
                 metrics.learn_seconds.observe(elapsed)
                 metrics.feedback[self.kind].inc()
-        self.stream.answer(self, answer, error)
+        self.stream.send(self, answer, error)
 
 
 def _refuse_unreadable() -> NoReturn:

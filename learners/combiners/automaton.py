@@ -46,6 +46,7 @@ class AutomatonCombiner:
         except InvalidInput as error:
             raise error.under("automaton") from error
         self.experts = self.automaton.names
+        self.derived: tuple[str, ...] = ()
         self.game = Game(spec, self.automaton, transition_budget, node_budget)
         self._used: FloatArray | None = None  # of `_edge_probabilities`, until something is learned
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from galloon.learners.combiners.explanation import WeighedSlot
+from galloon.learners.combiners.weight_table import WeightTable
 from galloon.learners.observation import Utterance
 from galloon.learners.offers import Alternative, Offers
 from galloon.learners.paths.protocol import FloatArray
@@ -149,6 +150,19 @@ class Combiner(Protocol):
     @property
     def experts(self) -> tuple[str, ...]: ...
 
+    @property
+    def derived(self) -> tuple[str, ...]:
+        """Experts that it computes from the engines, in the order of the offers."""
+        ...
+
+    @property
+    def game(self) -> Any:
+        """The `paths.game.Game` that it plays, for whoever draws its automata; None where there is none.
+
+        The type is not imported: the codec imports this contract, and clients stay light.
+        """
+        ...
+
     def choose(self, observation: Observation, round_number: int) -> Choice: ...
 
     def learn(self, memory: bytes, feedback: Feedback, view: object | None = None) -> Lesson:
@@ -157,6 +171,10 @@ class Combiner(Protocol):
 
     def explain(self, memory: bytes, slots: range, view: object | None = None) -> tuple[WeighedSlot, ...]:
         """Why tokens of a round were chosen, for those of the slots that it has. Changes nothing."""
+        ...
+
+    def weights(self, most_rows: int) -> WeightTable:
+        """How much it trusts whom, for people: the most important rows, at most so many."""
         ...
 
     def statistics(self) -> Statistics:

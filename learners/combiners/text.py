@@ -83,8 +83,10 @@ class TextCombiner:
         self._derived = spec.derived or DEFAULT_DERIVED
         self._unit = spec.unit
         self._setting = Setting(spec.setting) if spec.setting else Setting.FULL
-        self.all_experts = (*spec.experts, *self._derived, SCORER)
-        for name in (*self._derived, SCORER):
+        self.derived = (*self._derived, SCORER)
+        self.all_experts = (*spec.experts, *self.derived)
+        self.game = None
+        for name in self.derived:
             if name in spec.experts:
                 raise InvalidInput(
                     f"this learner computes an expert {name!r}",

@@ -1,11 +1,10 @@
 """How much a combiner trusts each expert, as a table for people: a row for each place or context, a column each.
 
-A combiner that can say so offers `weights`; whoever shows them asks `ShowsWeights` first. Rows are what the
-combiner tells apart: the slots of a window, the contexts of a tied learner, or one row for everything.
+Rows are what the combiner tells apart: the slots of a window, the contexts of a tied learner, or one row for
+everything.
 """
 
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
 
 from galloon.learners.paths.protocol import FloatArray
 
@@ -20,10 +19,3 @@ class WeightTable:
     probabilities: FloatArray
     # How often each row was met, where that is counted.
     counts: tuple[int, ...] | None = None
-
-
-@runtime_checkable
-class ShowsWeights(Protocol):
-    """A combiner that can show its weights, most important rows first; at most so many."""
-
-    def weights(self, most_rows: int) -> WeightTable: ...

@@ -56,6 +56,7 @@ class WindowCombiner:
     def __init__(self, spec: CombinerSpec, transition_budget: int, node_budget: int) -> None:
         self.spec = spec
         self.experts = spec.experts
+        self.derived = spec.derived
         self._all_experts = (*spec.experts, *spec.derived)
         self._unit = spec.unit
         ensemble = Ensemble(len(self._all_experts), spec.window)

@@ -4,7 +4,8 @@ import grpc
 import pytest
 
 from galloon.daemon.errors import LimitPassed
-from galloon.daemon.limits import ADVICE, Ledger, Limits, check
+from galloon.daemon.limits import ADVICE, Limits, check
+from galloon.daemon.rpc.quota import Quota
 from galloon.v1 import combine_pb2 as wire
 from galloon.v1 import learners_pb2
 from tests.daemon.serving import insisting, serving, simple_spec, utterance
@@ -63,29 +64,29 @@ async def test_bytes_in_flight_of_one_principal(tmp_path):
         await stream.choice(utterance(1))
 
 
-def test_the_ledger_gives_back_what_it_took():
+def test_the_quota_gives_back_what_it_took():
     """Streams and bytes, by principal; empty in the end."""
-    ledger = Ledger(Limits(streams=3, streams_per_principal=2, bytes_per_principal=10))
+    quota = Quota(Limits(streams=3, streams_per_principal=2, bytes_per_principal=10))
     for name in ("a", "a", "b"):
-        ledger.open_stream(name)
+        quota.open_stream(name)
     with pytest.raises(LimitPassed, match="streams: 4 asked"):
-        ledger.open_stream("b")
-    ledger.close_stream("b")
+        quota.open_stream("b")
+    quota.close_stream("b")
     with pytest.raises(LimitPassed, match="streams_per_principal: 3 asked"):
-        ledger.open_stream("a")
-    ledger.hold("a", 10)
-    ledger.hold("b", 10)
+        quota.open_stream("a")
+    quota.hold("a", 10)
+    quota.hold("b", 10)
     with pytest.raises(LimitPassed, match="bytes_per_principal: 11 asked"):
-        ledger.hold("a", 1)
-    ledger.release("a", 10)
-    ledger.hold("a", 5)
+        quota.hold("a", 1)
+    quota.release("a", 10)
+    quota.hold("a", 5)
     for name, size in (("a", 5), ("b", 10)):
-        ledger.release(name, size)
+        quota.release(name, size)
     for _ in range(2):
-        ledger.close_stream("a")
-    assert ledger.streams == 0
-    assert not ledger._bytes
-    assert not ledger._streams
+        quota.close_stream("a")
+    assert quota.streams == 0
+    assert not quota._bytes
+    assert not quota._streams
 
 
 def test_every_advice_is_about_a_limit():

@@ -267,7 +267,7 @@ async def test_metrics_pass_the_checks_of_prometheus(tmp_path):
             await stream.learned(feedback(number))
         await stream.problem(feedback(99))
         await daemon.learners.SnapshotLearner(learners_pb2.SnapshotLearnerRequest(name="test"))
-        daemon.app._housekeeping._count_errors(daemon.app.registry.hosts())
+        daemon.app._housekeeping._count_errors(daemon.app.registry.learners())
         status, text = await scraped(daemon)
     assert status == 200
     assert promtool(text) == (0, "")

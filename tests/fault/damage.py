@@ -86,9 +86,10 @@ def _digests(data_dir: Path) -> dict[str, str]:
     try:
         backend = SqliteBackend(scratch)
         try:
+            learners = [one.learner for one in recover(backend, build, LIMITS, lambda: 0.0)]
             return {
-                one.host.name: f"{one.host.seq} {state.digest(one.host.capture(one.host.rounds.started))}"
-                for one in recover(backend, build, LIMITS, lambda: 0.0)
+                learner.name: f"{learner.seq} {state.digest(learner.capture(learner.rounds.started))}"
+                for learner in learners
             }
         finally:
             backend.close()

@@ -27,7 +27,7 @@ from galloon.codec.request import feedback_request, utterance_request
 from galloon.daemon import failpoints
 from galloon.daemon.futures import resolve
 from galloon.daemon.learner.fold import recover
-from galloon.daemon.learner.learner import LearnerHost
+from galloon.daemon.learner.learner import Learner
 from galloon.daemon.learner.registry import Registry
 from galloon.daemon.limits import Limits
 from galloon.daemon.store.journal import Journal
@@ -115,9 +115,11 @@ class _Life:
         pool = ThreadPoolExecutor(2)
         self._registry = Registry(journal, build, LIMITS, pool, 0.001, time.monotonic, lambda *_: None)
         recovered = list(recover(backend, build, LIMITS, time.monotonic))
-        self._report(recovered=[_found(backend, one.key, one.host, dict(orders.known)) for one in recovered])
+        self._report(
+            recovered=[_found(backend, one.key, one.learner, dict(orders.known)) for one in recovered]
+        )
         for one in recovered:
-            self._registry.adopt(one.host, one.key)
+            self._registry.adopt(one.learner, one.key)
         failed = asyncio.get_running_loop().create_future()
         journal.start(lambda *_: None, lambda error: failed.done() or failed.set_exception(error))
         work = asyncio.create_task(self._work())
@@ -126,7 +128,7 @@ class _Life:
             self._report(failed=str(failed.exception()))
             os._exit(3)
         await work
-        for host in self._registry.hosts():
+        for host in self._registry.learners():
             statistics = {"lessons": host.rounds.lessons, "rounds_started": host.rounds.started}
             digest, state_digest = await host.digests()
             self._report(
@@ -142,7 +144,7 @@ class _Life:
         posts = {post.name: post for post in POSTS}
         for post in POSTS:
             await self._registry.create(post.name, post.spec, "name", "spec")
-        for host in self._registry.hosts():
+        for host in self._registry.learners():
             if host.name not in posts:  # passed by when an earlier life ended
                 await self._delete(host.name)
         self._report(ready=True)
@@ -169,14 +171,14 @@ class _Life:
             return
         self._report(sent=id_, learner=post.name, experts=choice.experts, round=choice.round)
         message = feedback_request(id_, post.judge(truth_of(post, id_), choice)).feedback
-        answer = wire.CombineResponse.FromString(await _asked(partial(host.teach, message))).learned
+        answer = wire.CombineResponse.FromString(await _asked(partial(host.enter_feedback, message))).learned
         self._report(
             acknowledged=id_, learner=post.name, gain=answer.gain, lessons=answer.lessons, round=answer.round
         )
 
-    async def _choice(self, host: LearnerHost, post: Post, id_: str) -> Choice:
+    async def _choice(self, host: Learner, post: Post, id_: str) -> Choice:
         message = utterance_request(utterance_of(post, id_)).utterance
-        answer = await _asked(partial(host.choose, message, message.ByteSize(), False))
+        answer = await _asked(partial(host.enter_utterance, message, message.ByteSize(), False))
         return choice_from_wire(wire.CombineResponse.FromString(answer).choice)
 
     async def _passing_learner(self, name: str) -> None:
@@ -202,7 +204,7 @@ async def _asked(ask: Any) -> bytes:
     return await future
 
 
-def _found(backend: SqliteBackend, key: int, host: LearnerHost, known: dict[str, int]) -> dict[str, Any]:
+def _found(backend: SqliteBackend, key: int, host: Learner, known: dict[str, int]) -> dict[str, Any]:
     """A recovered learner: its digest, and the events that the parent has not seen yet."""
     rows = backend._database.execute(EVENTS_AFTER, (key, known.get(host.name, 0))).fetchall()
     return {

@@ -23,7 +23,7 @@ import structlog
 from galloon.daemon.errors import StoreError
 from galloon.daemon.learner.events import Taught, from_entry
 from galloon.daemon.learner.fold import recover
-from galloon.daemon.learner.learner import LearnerHost
+from galloon.daemon.learner.learner import Learner
 from galloon.daemon.store.protocol import StoredEntry
 from galloon.daemon.store.sqlite import SqliteBackend
 from galloon.daemon.store.sqlite_schema import FILE_NAME
@@ -113,7 +113,7 @@ def _expected(data_dir: Path) -> dict[str, Expected]:
     database, found = sqlite3.connect(data_dir / FILE_NAME), {}
     for post in POSTS:
         (key,) = database.execute("SELECT key FROM learners WHERE name = ?", (post.name,)).fetchone()
-        host, expected = LearnerHost(post.name, post.spec, build(post.spec), LIMITS, lambda: 0.0), Expected()
+        host, expected = Learner(post.name, post.spec, build(post.spec), LIMITS, lambda: 0.0), Expected()
         expected.digests.append(_digest(host))
         for row in database.execute(ALL, (key,)).fetchall():
             event = from_entry(StoredEntry(*row))
@@ -131,7 +131,7 @@ def _judge(image: Path, known: Known, expected: dict[str, Expected]) -> int:
     """Recover from what the power left, and compare; the entries that survived."""
     backend = SqliteBackend(image)
     try:
-        hosts = {one.host.name: one.host for one in recover(backend, build, LIMITS, lambda: 0.0)}
+        hosts = {one.learner.name: one.learner for one in recover(backend, build, LIMITS, lambda: 0.0)}
     finally:
         backend.close()
     survived = 0
@@ -149,7 +149,7 @@ def _judge(image: Path, known: Known, expected: dict[str, Expected]) -> int:
     return survived
 
 
-def _digest(host: LearnerHost) -> str:
+def _digest(host: Learner) -> str:
     return state.digest(host.capture(host.rounds.started))
 
 

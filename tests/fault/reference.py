@@ -9,7 +9,7 @@ from collections import defaultdict
 from typing import Any
 
 from galloon.daemon.learner.events import Chose, Taught, from_entry
-from galloon.daemon.learner.learner import LearnerHost
+from galloon.daemon.learner.learner import Learner
 from galloon.daemon.limits import Limits
 from galloon.daemon.store.protocol import StoredEntry
 from galloon.learners import state
@@ -24,7 +24,7 @@ class Reference:
 
     def __init__(self, specs: dict[str, CombinerSpec], limits: Limits) -> None:
         self._hosts = {
-            name: LearnerHost(name, spec, build(spec), limits, lambda: 0.0) for name, spec in specs.items()
+            name: Learner(name, spec, build(spec), limits, lambda: 0.0) for name, spec in specs.items()
         }
         self.seqs = dict.fromkeys(specs, 0)
         self.taught: defaultdict[str, dict[str, int]] = defaultdict(dict)  # learner, id: which lesson it was
@@ -55,7 +55,7 @@ class Reference:
             strangers = self.taught[name].keys() - log.sent[name]
             assert not strangers, f"{name}: learned what nobody sent: {sorted(strangers)[:5]}"
 
-    def _apply(self, host: LearnerHost, entry: StoredEntry) -> None:
+    def _apply(self, host: Learner, entry: StoredEntry) -> None:
         event = from_entry(entry)
         if event is None:
             return

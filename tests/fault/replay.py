@@ -17,7 +17,7 @@ from galloon.codec.feedback import feedback_from_wire
 from galloon.codec.request import utterance_request
 from galloon.codec.utterance import decode_utterance
 from galloon.daemon.learner.events import Chose, Taught
-from galloon.daemon.learner.learner import LearnerHost
+from galloon.daemon.learner.learner import Learner
 from galloon.daemon.limits import Limits
 from galloon.learners import state
 from galloon.learners.combiners.build import build
@@ -41,7 +41,7 @@ class Replayed:
 
 def replay(history: History, limits: Limits) -> Replayed:
     spec = CombinerSpec.from_json(history.spec)
-    host = LearnerHost(history.name, spec, build(spec), limits, lambda: 0.0)
+    host = Learner(history.name, spec, build(spec), limits, lambda: 0.0)
     for event in history.events:
         if event is not None:
             host.apply(event)

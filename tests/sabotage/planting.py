@@ -14,7 +14,7 @@ from pathlib import Path
 from tests.sabotage.plants import PLANTS, Plant
 
 ROOT = Path(__file__).parents[2]
-COPIED = ("daemon", "learners", "clients", "proto/galloon", "src", "tests", "pyproject.toml")
+COPIED = ("daemon", "learners", "clients", "proto/galloon", "proto/codec", "src", "tests", "pyproject.toml")
 TIMEOUT_S = 900
 ABRUPT = ("-p", "tests.sabotage.abrupt")
 

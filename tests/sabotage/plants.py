@@ -72,7 +72,7 @@ PLANTS = (
     ),
     Plant(
         "generator's place missing from the snapshot",
-        "daemon/learner/rounds.py",
+        "daemon/learner/round.py",
         'self.started, self.lessons = int(meta["started"])',
         "self.started, self.lessons = 0",
         ("tests/daemon/learner/test_recovery.py::test_an_interrupted_run_equals_one_that_never_stopped",),

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from galloon.daemon.learner.learner import LearnerHost
+from galloon.daemon.learner.learner import Learner
 from galloon.learners.automata.arc_curves import Curve, Point
 from galloon.learners.automata.diagram import Diagram, context_diagram, expert_diagram
 from galloon.learners.automata.layered_layout import LABEL_HEIGHT, RADIUS, label_width, layered_layout
@@ -12,10 +12,10 @@ from galloon.learners.paths.game import Game
 DRAWN_ARCS = 160  # beyond this a drawing on a page tells nobody anything
 
 
-async def automata(host: LearnerHost) -> dict[str, Any]:
+async def automata(learner: Learner) -> dict[str, Any]:
     """A and A': how large they are, and a drawing where they are small."""
-    game = getattr(host._combiner, "game", None)
-    if not isinstance(game, Game):
+    game = learner.describe().game
+    if game is None:
         return {"automata": [], "limit": DRAWN_ARCS}
     return {"automata": await asyncio.to_thread(_drawn, game), "limit": DRAWN_ARCS}
 

@@ -15,7 +15,7 @@ import structlog
 from numpy.typing import NDArray
 
 from galloon.daemon.http.page.numbers import number, percent
-from galloon.daemon.learner.learner import LearnerHost
+from galloon.daemon.learner.learner import Learner
 from galloon.daemon.learner.registry import Registry
 from galloon.learners.combiners.contract import Statistics
 
@@ -45,15 +45,15 @@ class Sample:
 class Curve:
     """The samples of one learner."""
 
-    def __init__(self, host: LearnerHost) -> None:
-        self.host = host
+    def __init__(self, learner: Learner) -> None:
+        self.learner = learner
         self.names: list[str] = []  # in the order of `Sample.rates`; grows, never changes
         self.samples: list[Sample] = []
         self._stride = 1
 
     def is_due(self) -> bool:
         last = self.samples[-1].lessons if self.samples else 0
-        return self.host.rounds.lessons - last >= self._stride
+        return self.learner.rounds.lessons - last >= self._stride
 
     def add(self, sample: Sample) -> None:
         if len(self.samples) >= MOST_SAMPLES:
@@ -63,7 +63,7 @@ class Curve:
 
     def sample(self, statistics: Statistics) -> Sample:
         """Where the learner stands now, not added."""
-        rates = dict(self.host.scoreboard.rates)
+        rates = dict(self.learner.books.rates)
         self.names += [name for name in rates if name not in self.names]
         values: list[float] = []
         for name in self.names:
@@ -71,7 +71,7 @@ class Curve:
                 rate = percent(counts.errors, counts.reference_length)
                 values.append(NAN if rate is None else rate)
         return Sample(
-            self.host.rounds.lessons,
+            self.learner.rounds.lessons,
             max((rate.words.reference_length for rate in rates.values()), default=0),
             statistics.gain,
             statistics.regret,
@@ -88,9 +88,9 @@ class Curves:
         self._registry, self._shown = registry, shown
         self._curves: dict[str, Curve] = {}  # last sampled last
 
-    def of(self, host: LearnerHost) -> Curve:
-        known = self._curves.get(host.name)
-        return known if known is not None and known.host is host else Curve(host)
+    def of(self, learner: Learner) -> Curve:
+        known = self._curves.get(learner.name)
+        return known if known is not None and known.learner is learner else Curve(learner)
 
     async def run(self) -> None:
         while True:
@@ -102,22 +102,24 @@ class Curves:
 
     async def sample_some(self) -> None:
         """One look at all learners."""
-        hosts = self._registry.hosts()
-        self._forget({host.name for host in hosts})
-        due = [host for host in hosts if host.broken is None and self.of(host).is_due()]
+        learners = self._registry.learners()
+        self._forget({learner.name for learner in learners})
+        due = [learner for learner in learners if learner.broken is None and self.of(learner).is_due()]
         # Whoever waited longest comes first, so that every busy learner has its turn.
-        due.sort(key=lambda host: self._age(host.name))
-        for host in due[:SAMPLED_IN_A_TICK]:
-            curve = self.of(host)
-            curve.add(curve.sample(await host.statistics()))
-            self._curves.pop(host.name, None)
-            self._curves[host.name] = curve
+        due.sort(key=lambda learner: self._age(learner.name))
+        for learner in due[:SAMPLED_IN_A_TICK]:
+            curve = self.of(learner)
+            curve.add(curve.sample(await learner.statistics()))
+            self._curves.pop(learner.name, None)
+            self._curves[learner.name] = curve
         while len(self._curves) > self._shown:
             del self._curves[next(iter(self._curves))]
 
     def _age(self, name: str) -> int:
         curve = self._curves.get(name)
-        return curve.samples[-1].lessons - curve.host.rounds.lessons if curve and curve.samples else -(2**62)
+        return (
+            curve.samples[-1].lessons - curve.learner.rounds.lessons if curve and curve.samples else -(2**62)
+        )
 
     def _forget(self, living: set[str]) -> None:
         for name in [name for name in self._curves if name not in living]:

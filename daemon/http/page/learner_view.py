@@ -1,50 +1,43 @@
 """A learner as JSON: `brief` for lists (counts that are there anyway), `full` for its own view, `weights`."""
 
-from collections.abc import Callable
 from typing import Any
 
 from galloon.daemon.http.page.curves import Curve, curve_to_json
 from galloon.daemon.http.page.numbers import number, percent
-from galloon.daemon.learner.learner import LearnerHost
+from galloon.daemon.learner.description import Description
+from galloon.daemon.learner.learner import Learner
 from galloon.learners.combiners.contract import Statistics
-from galloon.learners.combiners.weight_table import ShowsWeights, WeightTable
 
 WEIGHT_ROWS = 48
 
 
-def brief(host: LearnerHost) -> dict[str, Any]:
-    spec, rounds = host.spec, host.rounds
+def brief(described: Description) -> dict[str, Any]:
+    spec = described.spec
     return {
-        "name": host.name,
+        "name": described.name,
         "algorithm": spec.algorithm,
-        "setting": host.setting.value,
+        "setting": described.setting.value,
         "unit": spec.unit.name,
         "experts": list(spec.experts),
-        "derived": derived_experts(host),
+        "derived": list(described.derived),
         "automaton": bool(spec.automaton),
-        "rounds": rounds.started,
-        "lessons": rounds.lessons,
-        "pending": len(rounds.pending),
-        "expired": rounds.expired_count,
-        "gain": number(rounds.total_gain),
-        "out_of_service": host.broken is not None,
-        "rates": rates(host),
+        "rounds": described.rounds_started,
+        "lessons": described.lessons,
+        "pending": described.rounds_pending,
+        "expired": described.rounds_expired,
+        "gain": number(described.total_gain),
+        "out_of_service": described.out_of_service,
+        "rates": rates(described),
     }
 
 
-def derived_experts(host: LearnerHost) -> list[str]:
-    """Those that the combiner computes from the engines; it may have more than its spec names."""
-    everybody = getattr(host._combiner, "all_experts", host.experts)
-    return [name for name in everybody if name not in host.spec.experts]
-
-
-def mark(host: LearnerHost) -> tuple[int, ...]:
+def mark(described: Description) -> tuple[int, ...]:
     """Changes whenever `brief` would."""
-    counted = sum(rate.words.reference_length for rate in list(host.scoreboard.rates.values()))
-    return (host.rounds.started, host.rounds.lessons, host.rounds.expired_count, counted)
+    counted = sum(rate.words.reference_length for rate in described.rates.values())
+    return (described.rounds_started, described.lessons, described.rounds_expired, counted)
 
 
-def rates(host: LearnerHost) -> dict[str, Any]:
+def rates(described: Description) -> dict[str, Any]:
     """Error rates since the daemon started, in percent: each engine, derived expert, and `galloon`."""
     return {
         name: {
@@ -52,52 +45,49 @@ def rates(host: LearnerHost) -> dict[str, Any]:
             "cer": percent(rate.chars.errors, rate.chars.reference_length),
             "words": rate.words.reference_length,
         }
-        for name, rate in dict(host.scoreboard.rates).items()
+        for name, rate in described.rates.items()
     }
 
 
-async def full(host: LearnerHost, curve: Curve, streams: int, clock: Callable[[], float]) -> dict[str, Any]:
+async def full(learner: Learner, curve: Curve, streams: int) -> dict[str, Any]:
     """Everything but utterances, weights and automata."""
-    statistics = None if host.broken is not None else await host.statistics()
+    described, spec = learner.describe(), learner.spec
+    statistics = None if described.out_of_service else await learner.statistics()
     return {
-        **brief(host),
+        **brief(described),
         "streams": streams,
         "spec": {
-            "gain": dict(host.spec.gain),
-            "window": None if host.spec.automaton else host.spec.window,
-            "decide": host.spec.decide,
-            "normalizer": host.spec.normalizer,
-            "labels": list(host.spec.labels),
-            "seed": host.spec.seed,
+            "gain": dict(spec.gain),
+            "window": None if spec.automaton else spec.window,
+            "decide": spec.decide,
+            "normalizer": spec.normalizer,
+            "labels": list(spec.labels),
+            "seed": spec.seed,
         },
         "statistics": None if statistics is None else _statistics(statistics),
-        "store": stored(host, clock),
+        "store": stored(described),
         "curve": curve_to_json(curve, None if statistics is None else curve.sample(statistics)),
     }
 
 
-async def latest_point(host: LearnerHost, curve: Curve) -> dict[str, Any]:
+async def latest_point(learner: Learner, curve: Curve) -> dict[str, Any]:
     """The end of the curve, as a curve of one sample."""
-    return curve_to_json(_without_samples(curve), curve.sample(await host.statistics()))
+    return curve_to_json(_without_samples(curve), curve.sample(await learner.statistics()))
 
 
-def stored(host: LearnerHost, clock: Callable[[], float]) -> dict[str, Any]:
-    age = None if host.snapshot_time is None else clock() - host.snapshot_time
+def stored(described: Description) -> dict[str, Any]:
     return {
-        "name": host.name,
-        "journal_entries": host.journal_entries,
-        "snapshot_bytes": host.snapshot_bytes,
-        "snapshot_age_s": number(age, 4),
-        "pending": len(host.rounds.pending),
+        "name": described.name,
+        "journal_entries": described.journal_entries,
+        "snapshot_bytes": described.snapshot_bytes,
+        "snapshot_age_s": number(described.snapshot_age_s, 4),
+        "pending": described.rounds_pending,
     }
 
 
-async def weights(host: LearnerHost) -> dict[str, Any] | None:
-    """What the combiner offers to show; null where it offers nothing."""
-    combiner = host._combiner
-    if not isinstance(combiner, ShowsWeights):
-        return None
-    table: WeightTable = await host.lane.run(("weights", 0), lambda: combiner.weights(WEIGHT_ROWS))
+async def weights(learner: Learner) -> dict[str, Any]:
+    """Whom it trusts where."""
+    table = await learner.weights(WEIGHT_ROWS)
     return {
         "row_kind": table.row_kind,
         "rows": list(table.rows),
@@ -123,6 +113,6 @@ def _statistics(statistics: Statistics) -> dict[str, Any]:
 
 
 def _without_samples(curve: Curve) -> Curve:
-    bare = Curve(curve.host)
+    bare = Curve(curve.learner)
     bare.names = curve.names
     return bare

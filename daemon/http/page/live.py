@@ -16,8 +16,7 @@ from aiohttp import web
 from galloon.daemon.errors import LimitPassed, Refused
 from galloon.daemon.http.page.curves import Curves
 from galloon.daemon.http.page.learner_view import brief, latest_point, mark, stored
-from galloon.daemon.learner.learner import LearnerHost
-from galloon.daemon.learner.recent import KEPT
+from galloon.daemon.learner.learner import Learner
 from galloon.daemon.learner.registry import Registry
 from galloon.daemon.rpc.auth import Principal
 from galloon.daemon.store.journal import Journal
@@ -86,7 +85,7 @@ class Live:
         """Let every listener go."""
         self._end.set()
 
-    def visible(self, caller: Principal, contains: str) -> list[LearnerHost]:
+    def visible(self, caller: Principal, contains: str) -> list[Learner]:
         """The first learners, by name, that the caller may see."""
         return self._registry.page("", self._shown, lambda name: contains in name and caller.may_use(name))
 
@@ -101,11 +100,8 @@ class Live:
         self._looking[learner] -= 1
         if self._looking[learner] <= 0:
             del self._looking[learner]
-            host = self._find(learner)
-            if host is not None:
-                host.recent.most = KEPT
 
-    def _find(self, name: str) -> LearnerHost | None:
+    def _find(self, name: str) -> Learner | None:
         try:
             return self._registry.find(name)
         except Refused:  # it is gone, or never was; the page says so by itself
@@ -124,10 +120,12 @@ class _Listener:
     async def news(self) -> dict[str, Any]:
         """What has changed since the last call; empty for nothing."""
         live = self._live
-        hosts = live.visible(self._caller, self._contains)
-        marks = {host.name: mark(host) for host in hosts}
+        learners = [learner.describe() for learner in live.visible(self._caller, self._contains)]
+        marks = {learner.name: mark(learner) for learner in learners}
         news: dict[str, Any] = {}
-        changed = [brief(host) for host in hosts if self._marks.get(host.name) != marks[host.name]]
+        changed = [
+            brief(learner) for learner in learners if self._marks.get(learner.name) != marks[learner.name]
+        ]
         gone = [name for name in self._marks if name not in marks]
         if changed:
             news["learners"] = changed
@@ -142,12 +140,13 @@ class _Listener:
         return news
 
     async def _news_of_one(self) -> dict[str, Any]:
-        live, host = self._live, self._live._find(self.learner)
-        if host is None or host.broken is not None or not self._caller.may_use(host.name):
+        live, learner = self._live, self._live._find(self.learner)
+        if learner is None or not self._caller.may_use(learner.name):
             return {}
-        seen = mark(host)
-        if seen == self._seen:
+        described = learner.describe()
+        seen = mark(described)
+        if seen == self._seen or described.out_of_service:
             return {}
         self._seen = seen
-        point = await latest_point(host, live._curves.of(host))
-        return {"learner": {**brief(host), "store": stored(host, live._clock), "point": point}}
+        point = await latest_point(learner, live._curves.of(learner))
+        return {"learner": {**brief(described), "store": stored(described), "point": point}}

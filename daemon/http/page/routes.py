@@ -27,7 +27,7 @@ from galloon.daemon.http.page.curves import Curves
 from galloon.daemon.http.page.files import load_files
 from galloon.daemon.http.page.live import Live
 from galloon.daemon.http.page.trial import Trial
-from galloon.daemon.learner.learner import LearnerHost
+from galloon.daemon.learner.learner import Learner
 from galloon.daemon.learner.registry import Registry
 from galloon.daemon.rpc.auth import Principal
 from galloon.daemon.rpc.stream import CombineService
@@ -78,8 +78,9 @@ class Page:
         self._curves = Curves(registry, shown)
 
         def health(caller: Principal) -> dict[str, Any]:
-            hosts = registry.page("", shown, caller.may_use)
-            return store_view.health(journal, metrics, data_dir, hosts, clock)
+            learners = registry.page("", shown, caller.may_use)
+            described = [learner.describe() for learner in learners]
+            return store_view.health(journal, metrics, data_dir, described)
 
         self._health = health
         self._live = Live(registry, self._curves, shown, journal, health, clock)
@@ -122,14 +123,14 @@ class Page:
     async def learners(self, request: web.Request, caller: Principal) -> Any:
         found = self._live.visible(caller, request.query.get("contains", ""))
         return {
-            "learners": [learner_view.brief(host) for host in found],
-            "total": sum(caller.may_use(host.name) for host in self._registry.hosts()),
+            "learners": [learner_view.brief(learner.describe()) for learner in found],
+            "total": sum(caller.may_use(learner.name) for learner in self._registry.learners()),
         }
 
     async def learner(self, request: web.Request, caller: Principal) -> Any:
-        host = self._asked_for(request, caller)
-        streams = self._streams.streams_of(host)
-        return await learner_view.full(host, self._curves.of(host), streams, self._clock)
+        learner = self._asked_for(request, caller)
+        streams = self._streams.streams_of(learner)
+        return await learner_view.full(learner, self._curves.of(learner), streams)
 
     async def utterances(self, request: web.Request, caller: Principal) -> Any:
         return {"utterances": await utterance_view.latest(self._asked_for(request, caller))}
@@ -151,7 +152,7 @@ class Page:
 
     # Parts.
 
-    def _asked_for(self, request: web.Request, caller: Principal) -> LearnerHost:
+    def _asked_for(self, request: web.Request, caller: Principal) -> Learner:
         name = request.query.get("name", "")
         caller.check(name, "name")
         return self._registry.find(name)

@@ -1,7 +1,7 @@
 """The store's health as JSON: commits, their latency and sizes, the journal, snapshots, the disk."""
 
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ from prometheus_client import Histogram
 from galloon.daemon.http.metrics import Metrics
 from galloon.daemon.http.page.learner_view import stored
 from galloon.daemon.http.page.numbers import number
-from galloon.daemon.learner.learner import LearnerHost
+from galloon.daemon.learner.description import Description
 from galloon.daemon.store.journal import Journal
 
 
@@ -18,10 +18,9 @@ def health(
     journal: Journal,
     metrics: Metrics,
     data_dir: Path,
-    hosts: Iterable[LearnerHost],
-    clock: Callable[[], float],
+    learners: Iterable[Description],
 ) -> dict[str, Any]:
-    figures, learners = journal.figures, [stored(host, clock) for host in hosts]
+    figures, shown = journal.figures, [stored(described) for described in learners]
     return {
         "commits": figures.commits,
         "entries": figures.entries,
@@ -31,10 +30,10 @@ def health(
         "mean_commit_s": number(figures.seconds / figures.commits) if figures.commits else None,
         "commit_seconds": histogram(metrics.commit_seconds),
         "commit_entries": histogram(metrics.commit_entries),
-        "journal_entries": sum(learner["journal_entries"] for learner in learners),
+        "journal_entries": sum(learner["journal_entries"] for learner in shown),
         "file_bytes": sum(map(_size, data_dir.iterdir())),
         "disk_free_bytes": shutil.disk_usage(data_dir).free,
-        "learners": learners,
+        "learners": shown,
     }
 
 

@@ -1,7 +1,7 @@
 """A round that a person typed in: the texts of a few engines, the combination, then perhaps the right text.
 
 The rounds are real ones of a real learner, made on demand: they take the same way as those of a stream, through
-the learner's lane and the journal. `Trial.choose` and `Trial.teach` turn a request's JSON into that of the answer.
+the learner's work queue and the journal. `Trial.choose` and `Trial.teach` turn a request's JSON into the answer's.
 """
 
 import asyncio
@@ -13,10 +13,9 @@ from galloon.codec.utterance import utterance_to_wire
 from galloon.daemon.errors import Invalid
 from galloon.daemon.futures import resolve
 from galloon.daemon.http.metrics import Metrics
-from galloon.daemon.http.page.learner_view import derived_experts
 from galloon.daemon.http.page.numbers import number
 from galloon.daemon.http.page.utterance_view import slots_to_json, tokens_of
-from galloon.daemon.learner.learner import LearnerHost
+from galloon.daemon.learner.learner import Learner
 from galloon.daemon.learner.registry import Registry
 from galloon.daemon.limits import Limits, check
 from galloon.daemon.rpc.auth import Principal
@@ -38,23 +37,23 @@ class Trial:
         """`{"learner", "unit"?, "create"?, "outputs": [{"expert", "text"}]}` to the combination."""
         name, texts = _text(body, "learner"), _outputs(body, self._limits)
         caller.check(name, "learner")
-        host, created = await self._host(name, body, texts, caller)
-        for expert in host.spec.experts:
+        learner, created = await self._learner(name, body, texts, caller)
+        for expert in learner.spec.experts:
             texts.setdefault(expert, "")  # an engine that the person left empty said nothing
         outputs = tuple(
             ExpertOutput(expert, tuple(map(Word, text.split()))) for expert, text in texts.items()
         )
         message = utterance_to_wire(Utterance(f"try-{uuid4().hex}", outputs))
         check(self._limits, "message_bytes", message.ByteSize(), "outputs")
-        answer = await _answered(partial(host.choose, message, message.ByteSize(), True))
+        answer = await _answered(partial(learner.enter_utterance, message, message.ByteSize(), True))
         self._metrics.choices.inc()
         choice = wire.CombineResponse.FromString(answer).choice
         return {
-            "learner": host.name,
+            "learner": learner.name,
             "created": created,
-            "unit": host.spec.unit.name,
-            "experts": list(host.spec.experts),
-            "derived": derived_experts(host),
+            "unit": learner.spec.unit.name,
+            "experts": list(learner.spec.experts),
+            "derived": list(learner.describe().derived),
             "id": choice.id,
             "round": choice.round,
             "lessons": choice.lessons,
@@ -67,7 +66,7 @@ class Trial:
         name = _text(body, "learner")
         caller.check(name, "learner")
         message = wire.Feedback(id=_text(body, "id"), true_text=_text(body, "text"))
-        answer = await _answered(partial(self._registry.find(name, "learner").teach, message))
+        answer = await _answered(partial(self._registry.find(name, "learner").enter_feedback, message))
         self._metrics.feedback["true_text"].inc()
         learned = wire.CombineResponse.FromString(answer).learned
         return {
@@ -79,9 +78,9 @@ class Trial:
             "repeated": learned.repeated_answer,
         }
 
-    async def _host(
+    async def _learner(
         self, name: str, body: Any, texts: dict[str, str], caller: Principal
-    ) -> tuple[LearnerHost, bool]:
+    ) -> tuple[Learner, bool]:
         """The learner of this name; a new one for these engines, if the person wants it made."""
         if body.get("create") is not True:
             return self._registry.find(name, "learner"), False
@@ -96,7 +95,7 @@ class Trial:
 
 
 async def _answered(ask: Any) -> bytes:
-    """Await an answer of the lane; its error is raised."""
+    """Await an answer; its error is raised."""
     future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
     ask(partial(resolve, future))
     return await future

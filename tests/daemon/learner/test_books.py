@@ -1,13 +1,13 @@
-"""Error rates on their own: counted from texts, whether the truth comes at once or after they were spelled out."""
+"""Error rates on their own: counted from texts, in parts, while others read them."""
 
-import gc
-import weakref
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-import pytest
 
-from galloon.daemon.learner.books import WATCHED, Scoreboard
-from galloon.learners.combiners.contract import Choice, TrueText
+from galloon.daemon.learner.books import QUEUED, Books
+from galloon.daemon.learner.round import Round, Status, Warm
+from galloon.learners.combiners.contract import Choice, Score, TrueText
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.offers import Offers
 
@@ -23,39 +23,72 @@ def said():
     )
 
 
-@pytest.mark.parametrize("spelled_first", [False, True])
-def test_rates_do_not_depend_on_when_the_truth_comes(spelled_first):
-    board = Scoreboard(SPEC)
-    board.watch("u", *said())
-    if spelled_first:
-        assert board.count_some(9) == 1
-    board.score("u", TrueText("one two"))
-    board.count_some(9)
-    assert {name: rates.words.errors for name, rates in board.rates.items()} == {
+def learned(feedback):
+    """A round of it that has learned, and is warm."""
+    round_ = Round(0, "u", b"", b"", status=Status.LEARNED, warm=Warm(*said()))
+    round_.warm.feedback = feedback
+    return round_
+
+
+def test_every_engine_the_vote_and_the_combination_are_counted():
+    books = Books(SPEC)
+    books.enter(learned(TrueText("one two")))
+    assert books.count_some(9) == 1
+    assert {name: rates.words.errors for name, rates in books.rates.items()} == {
         "a": 0,
         "b": 1,
         "vote": 0,
         "galloon": 0,
     }
-    assert board.waiting == 0
+    assert books.waiting == 0
 
 
-def test_what_waits_for_its_truth_lets_go_of_its_arrays():
-    board, (network, choice) = Scoreboard(SPEC), said()
-    gone = weakref.ref(network.tokens)
-    board.watch("u", network, choice)
-    del network, choice
-    board.count_some(1)
-    gc.collect()
-    assert gone() is None
+def test_what_says_nothing_about_the_text_or_is_cold_is_left_out():
+    books, cold = Books(SPEC), learned(TrueText("one two"))
+    cold.warm = None
+    for round_ in (cold, learned(Score(1.0)), learned(None)):
+        books.enter(round_)
+    assert books.waiting == 0
 
 
-def test_the_queue_comes_first_and_both_are_bounded():
-    board = Scoreboard(SPEC)
-    for number in range(2 * WATCHED):
-        board.watch(f"u{number}", *said())
-    assert board.waiting == WATCHED
-    board.score(f"u{2 * WATCHED - 1}", TrueText("one two"))
-    assert board.count_some(1) == 1
-    assert board.rates["a"].words.reference_length == 2
-    assert board.count_some(1000) == WATCHED
+def test_the_queue_is_bounded_and_counted_in_parts():
+    books = Books(SPEC)
+    for _ in range(2 * QUEUED):
+        books.enter(learned(TrueText("one two")))
+    assert books.waiting == QUEUED
+    assert books.count_some(1) == 1
+    assert books.rates["a"].words.reference_length == 2
+    assert books.count_some(1000) == QUEUED - 1
+    assert books.rates["a"].words.reference_length == 2 * QUEUED
+
+
+def test_who_reads_while_others_count_sees_whole_rounds():
+    """Rounds are entered by one thread, counted by two, and read by a third."""
+    books, rounds, stop = Books(SPEC), 150, threading.Event()
+    torn = []
+
+    def read():
+        while not stop.is_set():
+            seen = books.rates
+            torn.extend(
+                seen
+                for rate in seen.values()
+                if rate.words.reference_length != seen["a"].words.reference_length
+            )
+
+    def count():
+        while not stop.is_set():
+            books.count_some(3)
+
+    with ThreadPoolExecutor(3) as pool:
+        tasks = [pool.submit(work) for work in (read, count, count)]
+        for _ in range(rounds):
+            books.enter(learned(TrueText("one two")))
+        while books.waiting:
+            books.count_some(1)
+        stop.set()
+        for task in tasks:
+            task.result()
+    books.count_some(rounds)
+    assert books.rates["b"].words.errors == rounds
+    assert not torn

@@ -27,9 +27,9 @@ class Crowd:
 
             request = as_request(message)
             if request.HasField("utterance"):
-                self._host.choose(request.utterance, request.ByteSize(), False, reply)
+                self._host.enter_utterance(request.utterance, request.ByteSize(), False, reply)
             else:
-                self._host.teach(request.feedback, reply)
+                self._host.enter_feedback(request.feedback, reply)
         return await asyncio.gather(*futures)
 
 
@@ -62,7 +62,7 @@ async def test_what_waits_in_the_lane_is_weighed_whatever_stream_it_came_from(cr
     assert host.lags
     answers = await asked
     assert [answer.choice.id for answer in answers] == [request.id for request in requests]
-    assert host._waiting_bytes == 0
+    assert host.queue.waiting_bytes == 0
 
 
 async def test_feedback_may_come_right_behind_its_utterance(crowd):

@@ -1,14 +1,17 @@
 """The life of rounds without a daemon around it: any sequence of events, captured and restored to the bit."""
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from galloon.daemon.errors import ExpiredRound, OtherContent, OtherFeedback, StoreDamaged, UnknownRound
 from galloon.daemon.learner.events import Chose, Expired, Taught, from_entry
-from galloon.daemon.learner.rounds import Rounds
+from galloon.daemon.learner.round import WARM_ROUNDS, WARM_SLOTS, Rounds, Status, Warm
 from galloon.daemon.store.protocol import VOID, StoredEntry
 from galloon.learners import state
+from galloon.learners.combiners.contract import Choice
+from galloon.learners.offers import no_offers
 
 MARK, OTHER = b"m" * 16, b"o" * 16
 
@@ -20,7 +23,9 @@ def begun(rounds, name, memory=b"memory", answer=b"answer"):
 
 
 def taught(rounds, name, gain=1.0):
-    return rounds.learned(Taught(name, MARK, b"feedback"), gain, lambda round_, counts: b"lesson")
+    round_ = rounds.taught(name)
+    rounds.learned(round_, MARK, gain)
+    round_.lesson = b"lesson"
 
 
 def packed(rounds, before=None):
@@ -50,12 +55,12 @@ def test_any_history_survives_a_snapshot_anywhere_in_it(history, remembered, cut
             interrupted = restored(packed(interrupted), remembered)
         for rounds in (straight, interrupted):
             name = f"u{number}"
-            if action == "choose" and name not in rounds.pending and name not in rounds.settled:
+            if action == "choose" and rounds.find(name) is None:
                 begun(rounds, name, blob, blob * 2)
             elif action == "teach" and name in rounds.pending:
                 taught(rounds, name, gain=len(blob) / 3)
             elif action == "expire" and name in rounds.pending:
-                rounds.expired(Expired((name,)))
+                rounds.expired((name,))
     assert packed(straight) == packed(interrupted)
 
 
@@ -78,41 +83,88 @@ def test_requests_on_known_rounds():
     rounds = Rounds(remembered=2)
     assert rounds.answer_to("a", MARK) is None
     with pytest.raises(UnknownRound):
-        rounds.question("a", MARK)
+        rounds.awaiting("a", MARK)
     begun(rounds, "a")
     assert rounds.answer_to("a", MARK) == b"answer"
     with pytest.raises(OtherContent):
         rounds.answer_to("a", OTHER)
-    pending = rounds.question("a", MARK)
-    pending.feedback = MARK
-    assert rounds.question("a", MARK) is pending
+    pending = rounds.awaiting("a", MARK)
+    assert pending.status is Status.PENDING
+    pending.status, pending.feedback = Status.TEACHING, MARK
+    assert rounds.awaiting("a", MARK) is pending
     with pytest.raises(OtherFeedback):
-        rounds.question("a", OTHER)
+        rounds.awaiting("a", OTHER)
     taught(rounds, "a")
-    assert rounds.question("a", MARK) == b"lesson"
+    assert rounds.awaiting("a", MARK).lesson == b"lesson"
+    assert rounds.awaiting("a", MARK).status is Status.LEARNED
     with pytest.raises(OtherFeedback):
-        rounds.question("a", OTHER)
+        rounds.awaiting("a", OTHER)
     begun(rounds, "b")
-    rounds.expired(Expired(("b",)))
+    rounds.expired(("b",))
     with pytest.raises(ExpiredRound):
-        rounds.question("b", MARK)
+        rounds.awaiting("b", MARK)
     begun(rounds, "c")
     taught(rounds, "c")
     with pytest.raises(UnknownRound):
-        rounds.question("a", MARK)  # forgotten: only two are remembered
+        rounds.awaiting("a", MARK)  # forgotten: only two are remembered
 
 
 def test_the_oldest_leave_first_and_only_once():
     """By count and by age; a round whose feedback is on its way stays."""
     rounds = Rounds(8)
     for number in range(6):
-        rounds.chosen(Chose(number, f"u{number}", MARK, b"", b""), born=float(number))
-    rounds.pending["u1"].feedback = MARK
-    assert rounds.overdue(most=4, born_before=0.0) == ("u0",)
-    assert rounds.overdue(most=4, born_before=0.0) == ()
-    assert rounds.overdue(most=4, born_before=3.5) == ("u2", "u3")
+        rounds.chosen(Chose(number, f"u{number}", MARK, b"", b""), started_at=float(number))
+    rounds.pending["u1"].status = Status.TEACHING
+    assert rounds.overdue(most=4, started_before=0.0) == ("u0",)
+    assert rounds.overdue(most=4, started_before=0.0) == ()
+    assert rounds.overdue(most=4, started_before=3.5) == ("u2", "u3")
     with pytest.raises(ExpiredRound):
-        rounds.question("u2", MARK)
+        rounds.awaiting("u2", MARK)
+
+
+def test_a_round_begins_once_and_is_taught_while_it_is_pending():
+    """A journal that says otherwise is damaged; live, it would be a defect."""
+    rounds = Rounds(8)
+    event = begun(rounds, "a")
+    with pytest.raises(StoreDamaged, match="second time"):
+        rounds.chosen(event)
+    with pytest.raises(StoreDamaged, match="second time"):
+        begun(rounds, "a")
+    taught(rounds, "a")
+    with pytest.raises(StoreDamaged, match="not pending"):
+        rounds.taught("a")
+
+
+def warm(slots):
+    offers = no_offers(slots)
+    return Warm(
+        offers,
+        Choice("x", offers, "x" * slots, "a" * slots, [1.0] * slots, np.empty((0, 0)), 0.0, b"", object()),
+    )
+
+
+def test_the_last_rounds_are_warm_whatever_becomes_of_them():
+    rounds = Rounds(WARM_ROUNDS)
+    for number in range(2 * WARM_ROUNDS):
+        rounds.chosen(Chose(number, f"u{number}", MARK, b"", b""), warm=warm(3))
+        if number % 2:
+            taught(rounds, f"u{number}")
+    known = [rounds.find(f"u{number}") for number in range(2 * WARM_ROUNDS)]
+    views = [round_ and round_.view for round_ in known]
+    assert [view is not None for view in views] == [False] * WARM_ROUNDS + [True] * WARM_ROUNDS
+    assert len(set(views[WARM_ROUNDS:])) == WARM_ROUNDS, "each has its own"
+
+
+def test_long_utterances_do_not_add_up():
+    """The newest is warm, however long it is."""
+    rounds = Rounds(8)
+    for number in range(4):
+        rounds.chosen(Chose(number, f"u{number}", MARK, b"", b""), warm=warm(WARM_SLOTS // 2))
+    assert [bool(rounds.pending[f"u{number}"].warm) for number in range(4)] == [False, False, True, True]
+    rounds.chosen(Chose(4, "huge", MARK, b"", b""), warm=warm(WARM_SLOTS + 1))
+    assert [round_.id for round_ in rounds.pending.values() if round_.warm] == ["huge"]
+    rounds.chosen(Chose(5, "small", MARK, b"", b""), warm=warm(1))
+    assert [round_.id for round_ in rounds.pending.values() if round_.warm] == ["small"]
 
 
 ids, marks = st.text(max_size=9), st.binary(min_size=16, max_size=16)

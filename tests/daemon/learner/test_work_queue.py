@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from galloon.daemon.learner.work_queue import SLICE_S, Lane
+from galloon.daemon.learner.work_queue import SLICE_S, WorkQueue
 
 LIGHT, HEAVY = ("light", 0), ("heavy", 0)
 
@@ -27,7 +27,7 @@ def test_work_of_one_lane_keeps_its_order_and_never_overlaps(kinds):
 
     async def main() -> None:
         with ThreadPoolExecutor(4) as pool:
-            lane, order, running = Lane(pool, 0.001), [], []
+            lane, order, running = WorkQueue(pool, 0.001), [], []
             lane._seconds[LIGHT] = 0.0
 
             def work(number: int, heavy: bool) -> int:
@@ -51,14 +51,14 @@ def test_work_of_one_lane_keeps_its_order_and_never_overlaps(kinds):
 
 async def test_light_work_runs_at_once_on_the_loop_once_it_is_known_to_be_light(pool):
     """The first time is measured in a thread."""
-    lane = Lane(pool, 1.0)
+    lane = WorkQueue(pool, 1.0)
     assert await lane.run(LIGHT, threading.get_ident) != threading.get_ident()
     assert await lane.run(LIGHT, threading.get_ident) == threading.get_ident()
 
 
 async def test_work_that_grows_heavy_leaves_the_loop(pool):
     """Measured as it goes along."""
-    lane = Lane(pool, 0.0002)
+    lane = WorkQueue(pool, 0.0002)
     await lane.run(LIGHT, lambda: None)
     for _ in range(130):
         await lane.run(LIGHT, lambda: sum(range(50_000)))
@@ -67,7 +67,7 @@ async def test_work_that_grows_heavy_leaves_the_loop(pool):
 
 async def test_errors_reach_whoever_asked(pool):
     """And the lane goes on."""
-    lane = Lane(pool, 1.0)
+    lane = WorkQueue(pool, 1.0)
     for _ in range(2):  # once in a thread, once on the loop
         with pytest.raises(ZeroDivisionError):
             await lane.run(LIGHT, lambda: 1 // 0)
@@ -76,7 +76,7 @@ async def test_errors_reach_whoever_asked(pool):
 
 async def test_other_lanes_do_not_wait(pool):
     """A lane that is stuck in heavy work does not hold up another one."""
-    stuck, free, gate = Lane(pool, 0.001), Lane(pool, 0.001), threading.Event()
+    stuck, free, gate = WorkQueue(pool, 0.001), WorkQueue(pool, 0.001), threading.Event()
     waiting = asyncio.ensure_future(stuck.run(HEAVY, gate.wait))
     assert await free.run(HEAVY, lambda: "done") == "done"
     assert not waiting.done()
@@ -88,7 +88,7 @@ async def test_streams_of_one_learner_share_its_slice(pool, monkeypatch):
     """However many hand over a piece in one turn of the loop, the others' turn comes when the slice is over."""
     now, done = [100.0], list[int]()
     monkeypatch.setattr("galloon.daemon.learner.work_queue.perf_counter", lambda: now[0])
-    lane, other = Lane(pool, 1.0), Lane(pool, 1.0)
+    lane, other = WorkQueue(pool, 1.0), WorkQueue(pool, 1.0)
     lane._seconds[LIGHT] = other._seconds[LIGHT] = 0.0
 
     def work(number: int) -> None:
@@ -106,7 +106,7 @@ async def test_streams_of_one_learner_share_its_slice(pool, monkeypatch):
 
 
 async def test_rest_waits_for_all_that_was_queued(pool):
-    lane, done = Lane(pool, 1.0), list[int]()
+    lane, done = WorkQueue(pool, 1.0), list[int]()
     await lane.rest()  # nothing to wait for
     for number in range(3):
         lane.enter(HEAVY, lambda n=number: done.append(n), lambda *_: None)

@@ -25,7 +25,7 @@ async def test_it_opens_with_everything_in_it(tmp_path, name):
     (tmp_path / FILE_NAME).write_bytes(gzip.decompress((golden_store.FOLDER / f"{name}.db.gz").read_bytes()))
     facts = json.loads((golden_store.FOLDER / f"{name}.json").read_text())
     async with serving(tmp_path, limits__pending_rounds=2) as daemon:
-        assert {host.name for host in daemon.app.registry.hosts()} == set(facts)
+        assert {host.name for host in daemon.app.registry.learners()} == set(facts)
         for learner, known in facts.items():
             shown = (await daemon.learners.GetLearner(learners_pb2.GetLearnerRequest(name=learner))).learner
             statistics = shown.statistics

@@ -11,7 +11,6 @@ from galloon.learners.combiners.contract import Score, ShownGains, TrueText, Tru
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.combiners.target import slot_target
 from galloon.learners.combiners.text import SCORER, STATE_VERSION, TextCombiner
-from galloon.learners.combiners.weight_table import ShowsWeights
 from galloon.learners.errors import BoundExceeded, DamagedState, InvalidInput
 from galloon.learners.observation import ExpertOutput, Hypothesis, Utterance, Word
 from galloon.learners.offers import Offers
@@ -285,7 +284,6 @@ def test_every_token_is_explained():
 def test_weights_are_shown_by_context():
     made = combiner()
     errors(made, 50, truth)
-    assert isinstance(made, ShowsWeights)
     table = made.weights(5)
     assert table.rows[0] == "everything"
     assert "one = two | three" in table.rows

@@ -3,7 +3,6 @@
 import asyncio
 
 from galloon.daemon.http.page import live
-from galloon.daemon.learner.recent import KEPT, KEPT_WHILE_WATCHED
 from tests.daemon.http.page.visitor import play, until, visiting
 from tests.daemon.serving import serving
 
@@ -63,18 +62,6 @@ async def test_nothing_is_computed_for_nobody(tmp_path, monkeypatch):
         heard = len(asked)
         await play(daemon, 3, first=3)
         assert len(asked) == heard
-
-
-async def test_more_decisions_are_kept_while_somebody_looks(tmp_path):
-    async with serving(tmp_path) as daemon, visiting(daemon) as visitor:
-        await play(daemon, 3)
-        recent = daemon.app.registry.find("test").recent
-        assert recent.most == KEPT
-        async with visitor.listen(learner="test") as news:
-            await anext(news)
-            await visitor.get("/api/utterances", name="test")
-            assert recent.most == KEPT_WHILE_WATCHED
-        await until(lambda: recent.most == KEPT)
 
 
 async def test_too_many_listeners_are_refused(tmp_path, monkeypatch):

@@ -142,7 +142,7 @@ async def test_names_of_engines_follow_the_rules_of_the_wire(tmp_path, name):
         status, answer = await visitor.post("/api/try", {**TRY, "outputs": outputs})
         assert status in {400, 429}
         assert answer["problem"]["message"]
-        assert not daemon.app.registry.hosts()
+        assert not daemon.app.registry.learners()
 
 
 @pytest.mark.parametrize("text", ["\ud800", "a\udfffb"])

@@ -25,7 +25,7 @@ async def test_error_rates_are_those_of_engines_vote_and_combination(tmp_path):
     async with serving(tmp_path) as daemon, visiting(daemon) as visitor:
         await play(daemon, 6)
         host = daemon.app.registry.find("test")
-        host.scoreboard.count_some(1000)
+        host.books.count_some(1000)
         shown = await visitor.get("/api/learner", name="test")
     assert list(shown["rates"]) == [*EXPERTS, "vote", "galloon"]
     words = sum(len([token for token in truth(number) if token]) for number in range(6))
@@ -161,17 +161,17 @@ async def test_a_long_history_stays_bounded_and_keeps_its_beginning_and_end(tmp_
     async with serving(tmp_path) as daemon:
         await play(daemon, 1)
         curve = Curve(daemon.app.registry.find("test"))
-        statistics = await curve.host.statistics()
+        statistics = await curve.learner.statistics()
         template = curve.sample(statistics)
         taken = 0
         for lessons in range(1, 20_001):
-            curve.host.rounds.lessons = lessons
+            curve.learner.rounds.lessons = lessons
             if curve.is_due():
                 taken += 1
                 curve.add(
                     Sample(lessons, lessons, 0.0, None, None, None, template.rates)  # the bound is unknown
                 )
-        curve.host.rounds.lessons = 1
+        curve.learner.rounds.lessons = 1
     assert len(curve.samples) <= MOST_SAMPLES
     assert taken < 2000
     columns = curve_to_json(curve, None)["lessons"]
