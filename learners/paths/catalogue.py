@@ -64,9 +64,14 @@ CATALOGUE: Mapping[str, Capabilities] = {
             f"{_PATHS}.component_hedge:ComponentHedge",
             Setting.FULL,
             equal_lengths=True,
+            options=MappingProxyType({"tuning": str, "start": str}),
         ),
         Capabilities(
-            "expanded_hedge", "Expanded Hedge", f"{_PATHS}.expanded_hedge:ExpandedHedge", Setting.FULL
+            "expanded_hedge",
+            "Expanded Hedge",
+            f"{_PATHS}.expanded_hedge:ExpandedHedge",
+            Setting.FULL,
+            options=MappingProxyType({"tuning": str}),
         ),
         Capabilities(
             "perturbed_leader",
@@ -83,7 +88,13 @@ CATALOGUE: Mapping[str, Capabilities] = {
             Setting.SEMI_BANDIT,
             options=MappingProxyType({"bias": str, "confidence": float}),
         ),
-        Capabilities("com_band", "CDCB", f"{_PATHS}.com_band:ComBand", Setting.BANDIT),
+        Capabilities(
+            "com_band",
+            "CDCB",
+            f"{_PATHS}.com_band:ComBand",
+            Setting.BANDIT,
+            options=MappingProxyType({"exploration": str}),
+        ),
         Capabilities(
             "exp3_paths",
             "EXP3-AG",

@@ -11,10 +11,13 @@ transitions' gains takes, for the chosen path alone, gain times
 Checked against the pseudo-inverse in the tests; docs/algorithms.md has the proof.
 """
 
+from typing import Any
+
 import numpy as np
 
 from galloon.learners.automata.context import ContextAutomaton
 from galloon.learners.paths import bounds
+from galloon.learners.paths.centre_flow import starting_flow
 from galloon.learners.paths.expanded_hedge import log_count
 from galloon.learners.paths.guarantee import Guarantee, expected, none
 from galloon.learners.paths.path_learner import Gains, PathLearner, check_bound
@@ -37,14 +40,16 @@ class ComBand(PathLearner):
         horizon: int = 0,
         learning_rate: float = 0.0,
         seed: int = 0,
+        exploration: str = "even",
     ) -> None:
         check_bound(edge_bound, "transition")
         path_bound = edge_bound * context.longest_path
         roughness = 2 * path_bound**2 * context.transition_count
         rate = Rate(log_count(context.path_count), roughness, horizon, learning_rate)
         super().__init__(context, edge_bound, rate, seed)
-        self._even = context.push(np.zeros(context.transition_count)).flows
-        self.rarity = context.best_path(1.0 / self._even)[1]
+        self._explored = starting_flow(context, exploration)
+        self._explores = exploration
+        self.rarity = context.best_path(1.0 / self._explored)[1]
         self._product = ProductLaw(context)
         self._product.update(self.learning_rate, self.scores, None)
         self._mixed: FloatArray | None = None
@@ -66,7 +71,7 @@ class ComBand(PathLearner):
         context = self.context
         if self.starved:
             return none(
-                f"even exploration leaves transitions of A' too rare: their 1 / flow sum to "
+                f"{self._explores} exploration leaves transitions of A' too rare: their 1 / flow sum to "
                 f"{self.rarity:,.0f} on a path, the theorem needs {context.transition_count:,}"
             )
         if self.pace.waited:
@@ -86,7 +91,7 @@ class ComBand(PathLearner):
         if self._mixed is None:
             gamma = self.exploration
             self._mixed = self._product.pushed().flows * (1 - gamma)
-            self._mixed += gamma * self._even
+            self._mixed += gamma * self._explored
         return self._mixed
 
     def _draw(self, round_number: int) -> IntArray:
@@ -124,6 +129,9 @@ class ComBand(PathLearner):
         y = np.append(np.repeat(-1.0 / through, group_sizes), 0.0)
         y[edges == np.append(np.repeat(path[:-1], group_sizes), path[-1:])] += 1.0 / on_path
         return Gains(feedback.gain * y, edges)
+
+    def _signature(self) -> list[Any]:
+        return [*super()._signature(), *([] if self._explores == "even" else [self._explores])]
 
     def _scores_changed(self, touched: list[IntArray] | None) -> None:
         self._product.update(self.learning_rate, self.scores, touched)

@@ -21,7 +21,9 @@ from galloon.learners.automata.ensemble_context import EnsembleContext
 from galloon.learners.errors import InvalidInput
 from galloon.learners.kernels import projection
 from galloon.learners.paths import bounds
+from galloon.learners.paths.centre_flow import starting_flow
 from galloon.learners.paths.guarantee import Guarantee, surely
+from galloon.learners.paths.measured_gap import MeasuredGap, measures_gap
 from galloon.learners.paths.path_learner import PathLearner, check_bound
 from galloon.learners.paths.protocol import FloatArray, IntArray, Setting
 from galloon.learners.paths.tuning import Rate
@@ -58,20 +60,26 @@ class ComponentHedge(PathLearner):
         horizon: int = 0,
         learning_rate: float = 0.0,
         seed: int = 0,
+        tuning: str = "paper",
+        start: str = "even",
     ) -> None:
         check_bound(edge_bound, "transition")
         if not context.equal_lengths:
             raise InvalidInput(
                 "Component Hedge needs paths of equal length", advice="give it the padded automaton"
             )
-        start = context.push(np.zeros(context.transition_count)).flows
-        self._log_start = np.log(start)
+        flow = starting_flow(context, start)
+        self._log_start = np.log(flow)
         self.divergence = context.best_path(-self._log_start)[1]
         rate = Rate(self.divergence, edge_bound**2 * context.longest_path / 2, horizon, learning_rate)
         super().__init__(context, edge_bound, rate, seed)
         self._layout = _layout(context)
         self.potentials = np.zeros(context.state_count)
-        self.flow = start
+        self.flow = flow
+        self._start = start
+        if measures_gap(tuning, self.rate):
+            roughness = edge_bound**2 * context.longest_path
+            self.gap = MeasuredGap.fresh(self.divergence, roughness, self.path_bound, edge_bound)
         self._outflow: FloatArray | None = None
         self.work = Work()
 
@@ -79,6 +87,8 @@ class ComponentHedge(PathLearner):
         return self.flow
 
     def _promise(self) -> Guarantee:
+        if self.gap is not None:
+            return self._promise_of_gap(self.gap)
         length = self.context.longest_path
         bound = bounds.component_hedge_played(self.pace, length, self.edge_bound, self.divergence)
         return surely(bound, self.pace.rounds, self.path_bound, self.pace.note)
@@ -106,10 +116,19 @@ class ComponentHedge(PathLearner):
     def _scores_changed(self, touched: list[IntArray] | None) -> None:
         """Project at once: the potentials are state, so they may depend on nothing but what was learned."""
         del touched
+        self._project(self.learning_rate, self.scores)
+
+    def _gap_of(self, gains: FloatArray) -> float:
+        """The dual's value is the initial state's potential: how much it grows, at the rate that stands."""
+        rate, before, gained = self.learning_rate, float(self.potentials[0]), float(self.flow @ gains)
+        self._project(rate, self.scores + gains)
+        return (float(self.potentials[0]) - before) / rate - gained
+
+    def _project(self, rate: float, scores: FloatArray) -> None:
         counts = np.zeros(4, dtype=np.int64)
         flow = np.empty(self.context.transition_count)
         converged = projection.project(
-            self._log_start + self.learning_rate * self.scores,
+            self._log_start + rate * scores,
             self.potentials,
             *self._layout,
             ABSOLUTE_GOAL,
@@ -129,6 +148,9 @@ class ComponentHedge(PathLearner):
     def _set_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         self.scores, self.potentials, self.flow = arrays["scores"], arrays["potentials"], arrays["flow"]
         self._outflow = None
+
+    def _signature(self) -> list[Any]:
+        return [*super()._signature(), *([] if self._start == "even" else [self._start])]
 
 
 def _layout(context: ContextAutomaton) -> tuple[NDArray[Any], ...]:

@@ -131,7 +131,7 @@ class Exp3Paths:
                 )
         for memory, _ in lessons:
             at_choice = float(memory.numbers[1]) if memory.numbers.size > 1 else None
-            self.pace.lesson(self.rate.at, self.rounds_learned, at_choice)
+            self.pace.lesson(self.rate.at(int(at_choice or 0)), self.rounds_learned, at_choice)
             self.rounds_learned += 1
         if self.rate.at(self.rounds_learned) != self._rate_in_use:
             self._rate_in_use = self.rate.at(self.rounds_learned)

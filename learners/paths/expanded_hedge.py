@@ -12,6 +12,7 @@ from galloon.learners.automata.ensemble_context import EnsembleContext
 from galloon.learners.kernels import windows
 from galloon.learners.paths import bounds
 from galloon.learners.paths.guarantee import Guarantee, surely
+from galloon.learners.paths.measured_gap import MeasuredGap, measures_gap
 from galloon.learners.paths.path_learner import PathLearner, check_bound
 from galloon.learners.paths.protocol import FloatArray, IntArray, Memories, PathChoices, Setting
 from galloon.learners.paths.tuning import Rate
@@ -31,11 +32,15 @@ class ExpandedHedge(PathLearner):
         horizon: int = 0,
         learning_rate: float = 0.0,
         seed: int = 0,
+        tuning: str = "paper",
     ) -> None:
         check_bound(edge_bound, "transition")
         path_bound = edge_bound * context.longest_path
         rate = Rate(log_count(context.path_count), path_bound**2 / 8, horizon, learning_rate)
         super().__init__(context, edge_bound, rate, seed)
+        if measures_gap(tuning, self.rate):
+            complexity = log_count(context.path_count)
+            self.gap = MeasuredGap.fresh(complexity, path_bound**2, path_bound, edge_bound)
         self._pushed: Pushed | None = None
 
     def choose_many(self, first_round: int, count: int) -> PathChoices:
@@ -50,12 +55,24 @@ class ExpandedHedge(PathLearner):
         pushed = (law.flows, self.scores, self.learning_rate, law.log_total)
         keys = (np.uint64(self.seed), np.uint64(first_round))
         windows.draw(*pushed, *context.layout, *keys, edges, paths, logs)
-        return PathChoices(paths, logs, Memories(edges, np.full((count, 1), float(self.rounds_learned))))
+        return PathChoices(paths, logs, Memories(edges, np.tile(self._memory_numbers, (count, 1))))
 
     def marginals(self) -> FloatArray:
         return self._law().flows
 
+    @property
+    def _memory_numbers(self) -> list[float]:
+        learned = float(self.rounds_learned)
+        return [learned] if self.gap is None else [self.gap.rate, learned]
+
+    def _gap_of(self, gains: FloatArray) -> float:
+        law, rate = self._law(), self.learning_rate
+        after = self.context.push(rate * (self.scores + gains)).log_total
+        return (after - law.log_total) / rate - float(law.flows @ gains)
+
     def _promise(self) -> Guarantee:
+        if self.gap is not None:
+            return self._promise_of_gap(self.gap)
         bound = bounds.expanded_hedge_played(self.pace, log_count(self.context.path_count), self.path_bound)
         return surely(bound, self.pace.rounds, self.path_bound, self.pace.note)
 

@@ -7,7 +7,7 @@ rate at choice, so they are kept here as sums (docs/algorithms.md, "Late feedbac
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,14 +26,14 @@ class Pace:
     last: float = 0.0  # 1 / rate of the last round
     known: bool = True
 
-    def lesson(self, rate_at: Callable[[int], float], learned: int, at_choice: float | None) -> None:
-        """One more lesson, after so many: the rounds that had been learned when its path was drawn."""
+    def lesson(self, rate: float, learned: int, at_choice: float | None) -> None:
+        """One more lesson, after so many: its rate, and the rounds that had been learned, when it was drawn."""
         # A choice may be from before choices told it, or from a later state than the one restored since.
         if at_choice is None or not 0 <= at_choice <= learned:
             self.known = False
             self.rounds += 1
             return
-        self.take(rate_at(int(at_choice)), learned - int(at_choice))
+        self.take(rate, learned - int(at_choice))
 
     def take(self, rate: float, waited: int) -> None:
         """The same with the rate that its path was drawn with, and the rounds learned since."""

@@ -20,7 +20,8 @@ from galloon.learners.automata.context import ContextAutomaton
 from galloon.learners.errors import BoundExceeded, DamagedState, InvalidInput
 from galloon.learners.kernels import windows
 from galloon.learners.paths.draws import uniforms
-from galloon.learners.paths.guarantee import UNKNOWN_PACE, Guarantee, none
+from galloon.learners.paths.guarantee import UNKNOWN_PACE, Guarantee, none, surely
+from galloon.learners.paths.measured_gap import MeasuredGap
 from galloon.learners.paths.pace import Pace
 from galloon.learners.paths.protocol import (
     BanditFeedback,
@@ -66,6 +67,10 @@ class PathLearner(ABC):
         self.seed = seed
         self.rounds_learned = 0
         self.pace = Pace()
+        self.gap: MeasuredGap | None = None  # of a learner that tunes itself by it
+        self._rates_at_choice: list[
+            float
+        ] = []  # of the lessons at hand, where the rate is no function of rounds
         self.scores = np.zeros(context.transition_count)
 
     @property
@@ -96,6 +101,9 @@ class PathLearner(ABC):
             return
         at_choice = [self._time_of(memory) for memory, _ in lessons]
         gains = [self._increment(memory, self._checked(memory, feedback)) for memory, feedback in lessons]
+        if self.gap is not None:
+            rates = [float(memory.numbers[0]) for memory, _ in lessons]
+            self._measure(np.sum([gain.values for gain in gains], axis=0), at_choice, rates)
         self._take(gains, at_choice)
 
     def learn_full(self, memories: Memories, edge_gains: FloatArray, largest: float) -> list[float]:
@@ -109,9 +117,11 @@ class PathLearner(ABC):
         if not paths or numbers.shape[1] not in (own, own + 1):
             raise foreign_memory()
         _check_range(0.0, largest, self.edge_bound, "transition")
+        at_choice = numbers[:, own].tolist() if numbers.shape[1] > own else [None] * len(memories)
+        if self.gap is not None:
+            self._measure(edge_gains.sum(axis=0), at_choice, numbers[:, 0].tolist())
         for row in edge_gains:
             self.scores += row
-        at_choice = numbers[:, own].tolist() if numbers.shape[1] > own else [None] * len(memories)
         self._count(at_choice)
         self._scores_changed(None)
         gained: list[float] = sums.tolist()
@@ -133,13 +143,18 @@ class PathLearner(ABC):
             "pace": self.pace.to_json(),
             "signature": self._signature(),
         }
+        if self.gap is not None:
+            meta["gap"] = self.gap.to_json()
         return state.pack(self.name, STATE_VERSION, meta, self._arrays())
 
     def restore(self, data: bytes) -> None:
         found = state.unpack(data, self.name, STATE_VERSION)
         rounds_learned = checked_rounds(found, self._signature())
         state.check_like(found, self._arrays())
-        self.pace = Pace.from_json(found.meta.get("pace"), rounds_learned)
+        pace = Pace.from_json(found.meta.get("pace"), rounds_learned)
+        if self.gap is not None:
+            self.gap.restore(found.meta.get("gap"))
+        self.pace = pace
         self.rounds_learned = rounds_learned
         self._set_arrays(found.arrays)
 
@@ -173,14 +188,22 @@ class PathLearner(ABC):
         """Forget or bring up to date what was computed from the scores: those touched; None for all of them."""
 
     def _numbers(self, edges: IntArray) -> FloatArray:
-        """What the estimator will divide by; nothing, unless feedback is partial."""
+        """What the estimator will divide by; nothing, unless feedback is partial, but a rate that was measured."""
         del edges
-        return np.empty(0)
+        return np.empty(0) if self.gap is None else np.array([self.gap.rate])
 
     def _number_count(self, path_length: int) -> int:
         """How many numbers `_numbers` gives for a path of this length."""
         del path_length
-        return 0
+        return 0 if self.gap is None else 1
+
+    def _promise_of_gap(self, gap: MeasuredGap) -> Guarantee:
+        bound = gap.bound(self.pace.climb)
+        return surely(bound, self.pace.rounds, self.path_bound, f", rate by the measured gap{self.pace.note}")
+
+    def _gap_of(self, gains: FloatArray) -> float:
+        """How much less the law gains than the potential of the sums grows; for learners that measure it."""
+        raise NotImplementedError
 
     def _increment(self, memory: Memory, feedback: Feedback) -> Gains:
         """What this feedback adds to the scores; here the full gains."""
@@ -198,7 +221,9 @@ class PathLearner(ABC):
     def _signature(self) -> list[Any]:
         """What must agree between the learner that wrote a state and the one that reads it."""
         rate = self.rate
+        tuning = [] if self.gap is None else ["gap"]
         return [
+            *tuning,
             self.context.transition_count,
             self.context.state_count,
             self.edge_bound,
@@ -210,10 +235,10 @@ class PathLearner(ABC):
 
     @property
     def learning_rate(self) -> float:
-        return self.rate_at(self.rounds_learned)
+        return self.rate_at(self.rounds_learned) if self.gap is None else self.gap.rate
 
     def rate_at(self, rounds_learned: int) -> float:
-        """The rate of a choice after so many lessons."""
+        """The rate of a choice after so many lessons, where it is a function of them."""
         return self.rate.at(rounds_learned)
 
     @cached_property
@@ -234,9 +259,22 @@ class PathLearner(ABC):
 
     def _count(self, at_choice: Sequence[float | None]) -> None:
         """So many lessons more, each with the rounds that had been learned when its path was chosen."""
-        for choice in at_choice:
-            self.pace.lesson(self.rate_at, self.rounds_learned, choice)
+        rates = self._rates_at_choice or [self.rate_at(int(choice or 0)) for choice in at_choice]
+        before = self.rounds_learned
+        for choice, rate in zip(at_choice, rates, strict=True):
+            # By the measured gap an utterance is one round: its windows do not wait for each other.
+            self.pace.lesson(rate, self.rounds_learned if self.gap is None else before, choice)
             self.rounds_learned += 1
+        self._rates_at_choice = []
+
+    def _measure(self, gains: FloatArray, at_choice: Sequence[float | None], rates: list[float]) -> None:
+        """The gap of an utterance, its windows' gains added up, before the sums move."""
+        assert self.gap is not None
+        if not all(0 < rate < math.inf for rate in rates):
+            raise foreign_memory()
+        waited = max(self.rounds_learned - int(choice or 0) for choice in at_choice)
+        self.gap.take(self._gap_of(gains), len(rates), max(rates), max(waited, 0))
+        self._rates_at_choice = rates
 
     def _memory(self, edges: IntArray) -> Memory:
         """The estimator's numbers, and last the rounds learned so far, for the pace."""

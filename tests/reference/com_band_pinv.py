@@ -6,8 +6,9 @@ from tests.reference.enumeration import normalised
 
 
 class ComBand:
-    def __init__(self, paths):
+    def __init__(self, paths, start=None):
         self.paths = paths
+        self.explored = paths.flows(np.full(len(paths), 1.0 / len(paths))) if start is None else start
         self.scores = np.zeros(paths.context.transition_count)
 
     def law(self, learner):
@@ -15,8 +16,7 @@ class ComBand:
         k_m = learner.path_bound * self.paths.context.transition_count
         gamma = min(0.5, learner.learning_rate * k_m)
         learned = normalised(gamma / k_m * self.paths.incidence @ self.scores)
-        even = np.full(len(self.paths), 1.0 / len(self.paths))
-        return self.paths.markov_law(self.paths.flows((1 - gamma) * learned + gamma * even))
+        return self.paths.markov_law((1 - gamma) * self.paths.flows(learned) + gamma * self.explored)
 
     def learn(self, learner, chosen, law, feedback):
         del learner

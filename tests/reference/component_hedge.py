@@ -10,9 +10,9 @@ from tests.reference.projection import project
 
 
 class ComponentHedge:
-    def __init__(self, paths):
+    def __init__(self, paths, start=None):
         self.paths = paths
-        self.start = paths.flows(np.full(len(paths), 1.0 / len(paths)))
+        self.start = paths.flows(np.full(len(paths), 1.0 / len(paths))) if start is None else start
         self.flow = self.start
         self.losses = np.zeros(self.flow.size)
 

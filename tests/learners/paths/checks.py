@@ -21,7 +21,7 @@ DRAWS = 2000
 
 
 def tolerance(subject):
-    return FLOW_TOLERANCE if subject.kind == "component_hedge" else TOLERANCE
+    return FLOW_TOLERANCE if subject.kind.startswith("component_hedge") else TOLERANCE
 
 
 def played(subject, rounds=4, seed=3):
@@ -139,7 +139,12 @@ def _check_leaders(subject, rounds, seed):
 
 
 def check_feedback_in_any_order_gives_one_state(subject):
-    """Choices first, then their feedback in every order; in sums of floats only the last digits differ."""
+    """Choices first, then their feedback in every order; in sums of floats only the last digits differ.
+
+    Not where the rate follows what was measured on the way: there the order of events is the order of lessons.
+    """
+    if subject.kind.endswith("-gap"):
+        return
     rng = np.random.default_rng(5)
     template = played(subject)
     lessons = []
@@ -161,7 +166,12 @@ def check_feedback_in_any_order_gives_one_state(subject):
 
 
 def check_many_lessons_at_once(subject):
-    """`learn_many` is `learn` one by one: to the bit, but for the warm start of Component Hedge."""
+    """`learn_many` is `learn` one by one: to the bit, but for the warm start of Component Hedge.
+
+    By the measured gap lessons at once are one round; there the windows of an utterance are (`test_measured_gap`).
+    """
+    if subject.kind.endswith("-gap"):
+        return
     rng = np.random.default_rng(5)
     one_by_one, at_once = subject.build(seed=3), subject.build(seed=3)
     memories = [one_by_one.choose(number).memory for number in range(5)]
@@ -169,7 +179,7 @@ def check_many_lessons_at_once(subject):
     for lesson in lessons:
         one_by_one.learn(*lesson)
     at_once.learn_many(lessons)
-    if subject.kind == "component_hedge":
+    if subject.kind.startswith("component_hedge"):
         np.testing.assert_allclose(at_once.flow, one_by_one.flow, rtol=0, atol=FLOW_TOLERANCE)
         assert at_once.rounds_learned == one_by_one.rounds_learned
     else:

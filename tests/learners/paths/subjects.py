@@ -15,6 +15,7 @@ from galloon.learners.automata.direct import context_automaton
 from galloon.learners.automata.expert import Ensemble
 from galloon.learners.automata.graph_context import GraphContext
 from galloon.learners.paths.catalogue import CATALOGUE, NAMES
+from galloon.learners.paths.centre_flow import centre_flow
 from galloon.learners.paths.protocol import BanditFeedback, FullFeedback, SemiBanditFeedback, Setting
 from tests.learners.automata.strategies import ensembles, explicit_automata, reaches
 from tests.reference.com_band_pinv import ComBand as SlowComBand
@@ -22,11 +23,15 @@ from tests.reference.component_hedge import ComponentHedge as SlowComponentHedge
 from tests.reference.enumeration import Enumeration
 from tests.reference.exp3 import Exp3 as SlowExp3
 from tests.reference.expanded_hedge import ExpandedHedge as SlowExpandedHedge
+from tests.reference.measured_gap import GapComponentHedge, GapExpandedHedge
 from tests.reference.semi_bandit import SemiBandit as SlowSemiBandit
 
 BOUND = 0.7  # of a transition's gain, and of a path's for EXP3-AG: not 1, where a forgotten factor would hide
 # Every path learner of the catalogue, with options where it is to be tried in several ways.
 VARIANTS = {
+    "expanded_hedge": [{}, {"tuning": "gap"}],
+    "component_hedge": [{}, {"tuning": "gap"}, {"start": "centre"}],
+    "com_band": [{}, {"exploration": "centre"}],
     "perturbed_leader": [{"draws": 400}],
     "semi_bandit": [{"bias": "everywhere"}, {"bias": "none"}, {"bias": "implicit"}],
 }
@@ -40,6 +45,8 @@ KINDS = {
 SLOW = {
     "expanded_hedge": SlowExpandedHedge,
     "component_hedge": SlowComponentHedge,
+    "expanded_hedge-gap": GapExpandedHedge,
+    "component_hedge-gap": GapComponentHedge,
     "com_band": SlowComBand,
     "exp3_paths": SlowExp3,
 }
@@ -84,6 +91,8 @@ class Subject:
         if learner.name == "semi_bandit":
             listed = [learner.covering.path(i) for i in range(learner.covering.count)]
             return SlowSemiBandit(self.paths, listed)
+        if self.kind.endswith("-centre"):  # the centre itself is checked in `test_centre_flow`
+            return SLOW[self.kind.removesuffix("-centre")](self.paths, start=centre_flow(self.context))
         return SLOW[self.kind](self.paths)
 
     def law(self, learner):
