@@ -1,7 +1,6 @@
 """The characters of a vocabulary as numbers, as the kernels take them: `spelled`."""
 
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import accumulate
 
 import numpy as np
@@ -23,11 +22,8 @@ class Spelling:
     points: NDArray[np.int32]
 
 
-@lru_cache(
-    maxsize=4
-)  # an utterance is spelled for its alignment, its score and its truth, soon after each other
 def spelled(vocabulary: tuple[str, ...]) -> Spelling:
-    """The characters of all tokens, one after the other. The arrays are for reading alone."""
+    """The characters of all tokens, one after the other."""
     text = "".join(vocabulary)
     # Lone surrogates, which come out of broken files, are characters like others here.
     data = text.encode("utf-32-le", "surrogatepass")
