@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from galloon.learners.errors import InvalidInput
+from galloon.learners.gains.bounds import MOST_GAIN
 from galloon.learners.paths.catalogue import CATALOGUE
 from galloon.learners.paths.protocol import Setting
 from galloon.learners.unit import WORD, Unit, unit_named
@@ -17,6 +18,10 @@ from galloon.learners.unit import WORD, Unit, unit_named
 ALGORITHMS: Mapping[str, Setting] = {name: learner.setting for name, learner in CATALOGUE.items()}
 DECISIONS = ("sample", "best")
 DERIVED_NAMES = ("vote", "frequency_vote", "confidence_vote", "most_confident")  # see `alignment.vote`
+
+
+# What a learner adds up over its life stays a finite number, and what it exponentiates stays exact.
+MOST = {"horizon": 2**53, "learning_rate": 1e3, "gain_bound": MOST_GAIN, "seed": 2**63 - 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +66,10 @@ class CombinerSpec:
                 raise InvalidInput(f"{name} must be a number or a word", field="options")
         if not 1 <= self.window <= 4096:
             raise InvalidInput(f"{self.window} slots; allowed are 1 to 4096", field="window")
-        for name in ("horizon", "learning_rate", "gain_bound", "seed"):
+        for name, most in MOST.items():
             value = getattr(self, name)
-            if not 0 <= value < 2**63:  # also refuses NaN
-                raise InvalidInput(f"{value} is not a number from 0 on", field=name)
+            if not 0 <= value <= most:  # also refuses NaN
+                raise InvalidInput(f"{value} is not a number from 0 to {most:.6g}", field=name)
 
     def to_json(self) -> str:
         """Canonical JSON, fields in alphabetical order."""

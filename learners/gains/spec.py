@@ -7,10 +7,12 @@
 """
 
 from collections.abc import Callable, Mapping
+from math import isfinite
 from typing import Any
 
 from galloon.learners.errors import InvalidInput
 from galloon.learners.gains.arbitrary import ArbitraryGain
+from galloon.learners.gains.bounds import MOST_GAIN
 from galloon.learners.gains.gain import Gain
 from galloon.learners.gains.gappy import GappyGain
 from galloon.learners.gains.ngram import NgramGain
@@ -49,9 +51,11 @@ def _whole(name: str, value: Any) -> int:
 
 
 def _number(name: str, value: Any) -> float:
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
-    raise InvalidInput(f"{value!r} is not a number", field=name)
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise InvalidInput(f"{value!r} is not a number", field=name)
+    if abs(value) > MOST_GAIN and isfinite(value):  # what is not finite is refused by the gain itself
+        raise InvalidInput(f"{value:.6g} is over {MOST_GAIN:.0e}", field=name, advice="scale all gains down")
+    return float(value)
 
 
 def _flag(name: str, value: Any) -> bool:

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -240,7 +241,7 @@ def test_bombs_are_refused_before_anything_is_built():
         ({"experts": "a"}, "experts: must be a list of strings"),
         ({"window": 0}, "window: 0 slots"),
         ({"window": 1.5}, "window: must be a whole number"),
-        ({"learning_rate": -1}, "learning_rate: -1.0 is not a number from 0 on"),
+        ({"learning_rate": -1}, "learning_rate: -1.0 is not a number from 0 to 1000"),
         ({"colour": 1}, "colour: unknown field"),
         ({"setting": "bandit"}, "setting: expanded_hedge learns from full feedback"),
         ({"options": {"bias": 1}}, "options: expanded_hedge has no option 'bias'; it takes none"),
@@ -292,3 +293,24 @@ def test_a_window_teaches_the_same_with_its_view_or_read_again(algorithm):
         )
         assert warm.learn(choice.memory, truth, choice.view) == cold.learn(same.memory, truth)
     assert warm.digest() == cold.digest()
+
+
+HEAVY = {"tokens": ["a"], "weight": 1.7e308}
+
+
+@pytest.mark.parametrize(
+    ("field", "values"),
+    [
+        ("gain_bound", {"gain_bound": 1e18}),
+        ("learning_rate", {"learning_rate": 1e4}),
+        ("gain.patterns[0].weight", {"gain": {"kind": "patterns", "patterns": [HEAVY]}}),
+            "gain.patterns[0].weight",
+            {"gain": {"kind": "patterns", "patterns": [{"tokens": ["a"], "weight": 1.7e308}]}},
+        ),
+        ("gain.bound", {"gain": {"kind": "arbitrary", "bound": 1e200}, "algorithm": "exp3_paths"}),
+    ],
+)
+def test_numbers_that_could_overflow_over_a_life_are_refused(field, values):
+    """What a learner would add up must stay finite: else its snapshot could not be read again."""
+    with pytest.raises(InvalidInput, match=re.escape(field)):
+        build(CombinerSpec(("a", "b"), **{"algorithm": "expanded_hedge", "window": 3, **values}))
