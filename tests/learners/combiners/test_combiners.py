@@ -304,9 +304,6 @@ HEAVY = {"tokens": ["a"], "weight": 1.7e308}
         ("gain_bound", {"gain_bound": 1e18}),
         ("learning_rate", {"learning_rate": 1e4}),
         ("gain.patterns[0].weight", {"gain": {"kind": "patterns", "patterns": [HEAVY]}}),
-            "gain.patterns[0].weight",
-            {"gain": {"kind": "patterns", "patterns": [{"tokens": ["a"], "weight": 1.7e308}]}},
-        ),
         ("gain.bound", {"gain": {"kind": "arbitrary", "bound": 1e200}, "algorithm": "exp3_paths"}),
     ],
 )
