@@ -70,9 +70,12 @@ async def combine_document(
 
 def utterance_of(line: MatchedLine, name: str, engines: Sequence[str]) -> Utterance:
     """The line as the learner hears it: every engine in this order."""
-    spoken = {letters_of(words): words for words in line.said.values()}
-    typical = spoken.get(most_typical(list(spoken)), ())
-    stand_in = tuple(Word(word.text) for word in typical)
+    texts = [" ".join(word.text for word in words) for words in line.said.values()]
+    # Of two nobody is typical: an engine that drops blanks is wrong more often than one that adds them.
+    typical = (
+        most_typical(texts) if len(texts) > 2 else max(texts, key=lambda text: text.count(" "), default="")
+    )
+    stand_in = tuple(map(Word, typical.split()))
     outputs = (
         ExpertOutput(engine, line.said.get(engine, stand_in), line.line_confidences.get(engine))
         for engine in engines

@@ -1,0 +1,150 @@
+"""Whole pages and recordings: `python -m bench.documents --data FOLDER`.
+
+The folder holds `pages/` and `recordings/`, a folder a document with what engines made of it and `truth.txt`. Word
+error rates over whole documents in reading order, with the default learner in this process: on the lines that are
+found, and for pages also on the true lines (words by the boxes of `truth.json`), so that the cost of finding them
+can be read off.
+"""
+
+import json
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from time import process_time
+
+import click
+import numpy as np
+
+from galloon.clients.documents.combining import utterance_of
+from galloon.clients.formats.registry import read_file
+from galloon.learners.combiners.build import build
+from galloon.learners.combiners.spec import CombinerSpec
+from galloon.learners.documents.document import Page
+from galloon.learners.documents.layout import lay_out
+from galloon.learners.documents.matched import MatchedLine
+from galloon.learners.documents.matching import match
+from galloon.learners.evaluation.error_rate import ErrorCounts, word_errors
+from galloon.learners.text.normalizers import normalizer
+
+FIVE = ("tess_eng", "tess_deu", "tess_bin", "rapidocr", "tess_legacy")
+SETS = {"5 engines": FIVE, "7 engines": (*FIVE, "ocrad", "gocr"), "3 Tesseracts": FIVE[:3]}
+SPEECH = ("moonshine_base", "moonshine_tiny", "pocketsphinx")
+ENDINGS = (".tsv", ".hocr", ".alto.xml", ".page.xml", ".whisper.json", ".vosk.json", ".txt")
+
+
+def pages_of(folder: Path, engines: Iterable[str]) -> dict[str, Page]:
+    """What each engine made of a document; an empty file is a page without lines."""
+    found = {}
+    for engine in engines:
+        path = next(folder / f"{engine}{end}" for end in ENDINGS if (folder / f"{engine}{end}").exists())
+        found[engine] = read_file(path).pages[0] if path.stat().st_size else Page(())
+    return found
+
+
+def true_lines(folder: Path, pages: Mapping[str, Page]) -> list[MatchedLine]:
+    """The printed lines, each with the words of engines with boxes that stand in it."""
+    boxed = {engine: page for engine, page in pages.items() if page.has_boxes}
+    told = json.loads((folder / "truth.json").read_text())
+    if not boxed:
+        return []
+    layout = lay_out(list(boxed.values()))
+    boxes = np.array(
+        [line["bbox"] for line in told["lines"]], dtype=float
+    )  # of the page before it was skewed
+    centre = np.array([((box.left + box.right) / 2, (box.top + box.bottom) / 2) for box in layout.boxes])
+    middle = np.array([told["width"] / 2, told["height"] / 2])
+    angles = [sign * np.radians(told["skew_degrees"]) for sign in (1, -1)]
+    nearest, away = min(
+        (_nearest(boxes, _turned(centre, middle, angle)) for angle in angles), key=lambda f: f[1].sum()
+    )
+    names = list(boxed)
+    said: list[dict[str, list[int]]] = [{} for _ in boxes]
+    for row, line in enumerate(nearest):
+        if away[row] < boxes[line, 3] - boxes[line, 1]:
+            said[line].setdefault(names[layout.engines[row]], []).append(row)
+    return [
+        MatchedLine(
+            str(number),
+            {
+                engine: tuple(layout.words[row] for row in sorted(rows, key=lambda row: layout.left[row]))
+                for engine, rows in spoken.items()
+            },
+        )
+        for number, spoken in enumerate(said)
+    ]
+
+
+def _turned(points: np.ndarray, middle: np.ndarray, angle: float) -> np.ndarray:
+    turn = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
+    return (points - middle) @ turn.T + middle
+
+
+def _nearest(boxes: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """For each point the box whose middle line is nearest, and how far it is."""
+    down = np.abs((boxes[:, 1] + boxes[:, 3])[None] / 2 - points[:, 1:])
+    across = np.maximum(boxes[None, :, 0] - points[:, :1], 0) + np.maximum(
+        points[:, :1] - boxes[None, :, 2], 0
+    )
+    away = down + across
+    return away.argmin(axis=1), away.min(axis=1)
+
+
+class Reader:
+    """Lines through a fresh learner, never taught."""
+
+    def __init__(self, engines: tuple[str, ...]) -> None:
+        self._engines = engines
+        self._combiner = build(CombinerSpec(experts=engines, normalizer="none", decide="best"))
+        self._round = 0
+
+    def text(self, lines: Iterable[MatchedLine]) -> str:
+        texts = []
+        for line in lines:
+            if line.said:
+                texts.append(
+                    self._combiner.choose(utterance_of(line, line.id, self._engines), self._round).text
+                )
+                self._round += 1
+        return " ".join(texts)
+
+
+def measured(
+    folders: list[Path], engines: tuple[str, ...], rule: str, *, truth_too: bool
+) -> dict[str, float]:
+    normal, found, true = normalizer(rule), ErrorCounts(), ErrorCounts()
+    reader, true_reader, seconds = Reader(engines), Reader(engines), 0.0
+    for folder in folders:
+        pages = pages_of(folder, engines)
+        start = process_time()
+        matched = match(pages)
+        seconds += process_time() - start
+        reference = normal((folder / "truth.txt").read_text())
+        found += word_errors(reference, normal(reader.text(matched.lines)))
+        if truth_too:
+            true += word_errors(reference, normal(true_reader.text(true_lines(folder, pages))))
+    figures = {"WER": found.rate, "matching, s a document": seconds / len(folders)}
+    if truth_too:
+        figures |= {"WER on true lines": true.rate, "gap": found.rate - true.rate}
+    return figures
+
+
+@click.command()
+@click.option("--data", type=click.Path(exists=True, file_okay=False, path_type=Path), required=True)
+@click.option("--json", "as_json", is_flag=True)
+def main(data: Path, as_json: bool) -> None:
+    """Error rates of whole documents."""
+    figures = {}
+    pages, recordings = (sorted((data / kind).iterdir()) for kind in ("pages", "recordings"))
+    for title, engines in SETS.items():
+        print(f"measuring {title} ...", file=sys.stderr)
+        figures[title] = measured(pages, engines, "basic", truth_too=True)
+    figures["recordings"] = measured(recordings, SPEECH, "basic-speech", truth_too=False)
+    if as_json:
+        print(json.dumps(figures))
+        return
+    for title, numbers in figures.items():
+        print(title, "  ".join(f"{name} {value:.2f}" for name, value in numbers.items()))
+
+
+if __name__ == "__main__":
+    main()
