@@ -1,1 +1,1 @@
-"""The science: automata, gains and online path learners. Imports nothing else of galloon."""
+"""Alignment, automata, gains and online learners. Imports nothing else of galloon."""

@@ -1,8 +1,8 @@
 """A table of rows under 32-bit keys that grows as it fills, up to a limit, and is stored without its gaps.
 
 `BoundedTable` holds the arrays that the kernels work on (`kernels.bounded_table` says how): `keys`, and named
-columns of numbers beside them. `make_room` doubles it before it is half full; at its limit the least important
-row of a full stretch gives way. The first column named is the one that ranks.
+columns of numbers beside them. `make_room` doubles it before it is half full; at its limit a new
+row replaces the least important one among those it collides with. The first column ranks the rows.
 """
 
 from collections.abc import Mapping
@@ -60,7 +60,7 @@ class BoundedTable:
         return self.keys.nbytes + sum(column.nbytes for column in self.columns.values())
 
     def arrays(self, name: str) -> dict[str, NDArray[Any]]:
-        """The used rows alone: where they stand, their keys, their numbers."""
+        """The used rows alone: their positions, keys and columns."""
         places = np.flatnonzero(self.keys)
         stored: dict[str, NDArray[Any]] = {
             f"{name}.rows": np.array([self.keys.shape[0]], dtype=np.int64),
@@ -72,7 +72,7 @@ class BoundedTable:
         return stored
 
     def restore(self, name: str, stored: Mapping[str, NDArray[Any]]) -> None:
-        """Stand as `arrays` found it."""
+        """Restore what `arrays` returned."""
         check_arrays(stored, {f"{name}.rows": self.used})
         rows, places, keys = int(stored[f"{name}.rows"][0]), stored[f"{name}.places"], stored[f"{name}.keys"]
         if not STRETCH <= rows <= self.limit or rows & (rows - 1) or (places.size and places.max() >= rows):

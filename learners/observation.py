@@ -73,7 +73,7 @@ class Utterance:
     def of_texts(
         cls, utterance_id: str, texts: Mapping[str, str], labels: Mapping[str, str] | None = None
     ) -> "Utterance":
-        """What each engine wrote, by its name, and nothing else known: words are what spaces divide."""
+        """An utterance of plain texts by engine name. Spaces separate words."""
         outputs = (
             ExpertOutput(name, tuple(Word(word) for word in text.split())) for name, text in texts.items()
         )

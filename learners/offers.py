@@ -15,10 +15,10 @@ NULL = 0
 
 @dataclass(frozen=True, slots=True)
 class TokenPosteriors:
-    """What lattices and n-best lists say of slots: a row for each token that an expert's gives a probability.
+    """Posteriors of tokens by lattices and n-best lists, sparse: a row for each slot, expert and token.
 
-    Sorted by slot, then by expert. In a slot that an expert has rows for, null has one too; what has none there
-    has no probability worth naming.
+    Sorted by slot, then by expert. Where an expert has rows in a slot, one of them is null's. A token without a
+    row there has a negligible probability.
     """
 
     slots: NDArray[np.int32]
@@ -53,7 +53,7 @@ class Offers:
     confidences: NDArray[np.float64]  # slots x experts
     labels: Mapping[str, str] = field(default_factory=dict)  # as of an utterance
     posteriors: TokenPosteriors = NO_POSTERIORS
-    derived_count: int = 0  # the last experts, which no engine stands for
+    derived_count: int = 0  # how many experts, the last ones, are derived
 
     @property
     def slot_count(self) -> int:
@@ -97,5 +97,5 @@ class Offers:
 
 
 def no_offers(slot_count: int) -> Offers:
-    """For a learner without experts: nobody offers anything in so many slots."""
+    """Offers without any expert, for a learner of an explicit automaton: so many slots."""
     return Offers((), ("",), np.zeros((slot_count, 0), dtype=np.int32), np.zeros((slot_count, 0)))

@@ -94,7 +94,7 @@ def unpack(data: bytes, kind: str, newest_version: int) -> State:
 
 
 def check_like(found: State, like: Mapping[str, NDArray[Any]]) -> None:
-    """Refuse a state whose arrays have not the names, types and shapes of these, or hold what is not finite."""
+    """Refuse a state whose arrays differ from these in name, type or shape, or are not finite."""
     if found.arrays.keys() != like.keys():
         raise DamagedState(f"a {found.kind!r} state holds {sorted(like)}, this one {sorted(found.arrays)}")
     check_arrays(found.arrays, like)

@@ -1,4 +1,4 @@
-"""When every token was said, by each engine's own clock: `times_given`.
+"""The times of tokens, by each engine's own clock: `times_given`.
 
 Speech engines report seconds of the same recording; image engines pixels, perhaps of a scaled copy. One
 engine's clock is taken as the reference; another's is used if it agrees with it on the words that both have,

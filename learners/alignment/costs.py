@@ -1,6 +1,6 @@
 """What it costs to put two tokens into one slot: `character_costs` of one vocabulary, `costs_across` two.
 
-Words by the likeness of their characters; characters are the same or not, and blanks keep to themselves.
+Words by the likeness of their characters; characters are equal or not, and a blank shares no slot with a letter.
 """
 
 import numpy as np
@@ -50,7 +50,7 @@ def costs_across(
 def _of_characters(
     rows: tuple[str, ...], columns: tuple[str, ...], unit: Unit, settings: AlignmentSettings
 ) -> NDArray[np.int32]:
-    """All as unlike as can be; whoever asks sets the equal ones to 0."""
+    """Costs of different characters; the caller sets those of equal ones to 0."""
     costs = np.full((len(rows), len(columns)), settings.unlike_cost, dtype=np.int32)
     costs[[i for i, token in enumerate(rows) if token == unit.blank], :] = settings.blank_cost
     costs[:, [j for j, token in enumerate(columns) if token == unit.blank]] = settings.blank_cost

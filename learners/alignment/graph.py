@@ -98,7 +98,7 @@ def _tokens(word: str, unit: Unit, normalizer: Normalizer) -> tuple[str, ...]:
     parts = normalizer.split_word(word)
     if unit.whole_words or not parts:
         return parts
-    # Each word brings the blank behind it; the one behind the last falls beside the slots.
+    # Each word ends with a blank; the last blank falls between slots.
     return (*unit.split(parts), unit.blank)
 
 

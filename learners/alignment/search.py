@@ -13,7 +13,7 @@ from galloon.learners.errors import BudgetExceeded
 from galloon.learners.kernels.slot_search import find_slots
 from galloon.learners.kernels.word_slots import align_words
 
-UNTIMED = np.empty((0, 2))  # for tokens of which nobody knows when they were said
+UNTIMED = np.empty((0, 2))  # tokens without times
 
 
 def search_slots(

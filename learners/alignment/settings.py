@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from galloon.learners.errors import InvalidInput
 from galloon.learners.kernels.word_slots import AlignmentCosts
 
-ANCHORS_NEEDED = 3  # words that two engines share, before a line is put through their times
+ANCHORS_NEEDED = 3  # least number of common words of two engines for fitting one's times to the other's
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class AlignmentSettings:
     # Rounds of re-aligning each expert against the others, at most.
     refinement_passes: int = 4
     # First half-width of the band around the diagonal in long lines; doubled until provably wide enough, as
-    # far as `effort` allows: cells times experts over all joinings (a second or two).
+    # far as `effort` allows: cells times experts over all pairwise alignments (a second or two).
     band: int = 24
     effort: int = 1 << 29
     # A token that one expert has glued together from up to so many words is cut at the others' blanks if at

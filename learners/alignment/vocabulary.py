@@ -14,7 +14,7 @@ def renumbered(
     tokens: NDArray[np.int32],
     confidences: NDArray[np.float64],
 ) -> Offers:
-    """The network over a vocabulary without what nobody offers, in the order of its texts, null first."""
+    """The offers over a vocabulary of the offered tokens alone, in the order of their texts, null first."""
     used = sorted({vocabulary[token] for token in set(tokens.ravel().tolist()) if token != NULL})
     ordered = ("", *used)
     places = dict(zip(ordered, range(len(ordered)), strict=True))
@@ -23,9 +23,9 @@ def renumbered(
 
 
 def slot_tokens(network: Offers) -> NDArray[np.int32]:
-    """The network's tokens in the type and layout that the kernels were compiled for, whoever made them."""
+    """The network's tokens in the type and layout that the kernels were compiled for."""
     tokens = network.tokens
-    # Looked at several times in a round, and nearly always as it should be.
+    # Called several times in a round; a copy is nearly never needed.
     return (
         tokens if tokens.dtype == _INT32 and tokens.flags.carray else np.require(tokens, np.int32, ["C", "W"])
     )

@@ -1,5 +1,5 @@
 """Experts computed from the experts: votes and confidences. `derive` adds them to a network by name
-(`offers_of_all` is what everybody says, whoever comes last included).
+(`offers_of_all` returns the tokens of all experts, with one more column at the end).
 
     vote              is there a token here at all? then which: one expert, one vote
     frequency_vote    the same in one step, null being a token like any other (ROVER by frequency)
@@ -72,7 +72,7 @@ VOTES: Mapping[str, Callable[[Offers, Ties], Offer]] = {
 }
 
 
-_PLAIN = {"vote": True, "frequency_vote": False}  # all weigh the same: whether occupancy comes first
+_PLAIN = {"vote": True, "frequency_vote": False}  # votes with equal weights: whether occupancy comes first
 
 
 def derive(network: Offers, names: Iterable[str], ties: Ties = "listed") -> Offers:

@@ -94,7 +94,7 @@ def write_symbols(expert: ExpertAutomaton) -> str:
 
 
 def _read_symbols(text: str) -> dict[str, str]:
-    """The names by what may stand for them: their number, or themselves. Epsilon is left out."""
+    """From a label, which may be a number or a name, to the name. Epsilon is left out."""
     names: dict[str, str] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         fields = line.split()

@@ -57,7 +57,7 @@ _Node = _Token | _Sequence | _Either | _Repeat
 
 @dataclass(frozen=True, slots=True)
 class _Size:
-    """What an expression comes to at most, by arithmetic."""
+    """Upper bounds on the sizes of an expression's language, by arithmetic."""
 
     patterns: int
     length: int

@@ -1,4 +1,4 @@
-"""How large an automaton from outside may be, checked before the work that its size would cost."""
+"""Limits on automata that users send, checked before any work that grows with their size."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from galloon.learners.errors import BudgetExceeded
 
 @dataclass(frozen=True, slots=True)
 class AutomatonLimits:
-    """Limits on an automaton that somebody else wrote; seconds and memory bind the child process."""
+    """Limits on an untrusted automaton; seconds and memory bind the child process."""
 
     bytes: int = 1 << 20
     states: int = 10_000

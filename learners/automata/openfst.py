@@ -1,7 +1,7 @@
 """Expert automata as OpenFst machines: pynini objects and OpenFst's binary files.
 
 `from_pynini` and `to_pynini`, `read_binary` and `write_binary`, for data that is trusted: OpenFst can crash
-on, or spend minutes over, bytes made to hurt. `untrusted.read_untrusted` does the same in a child process.
+on malicious bytes, or spend minutes on them. `untrusted.read_untrusted` does the same in a child process.
 The names of transitions are the input symbols, or the labels' numbers where there is no symbol table.
 """
 

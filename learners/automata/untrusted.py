@@ -1,4 +1,4 @@
-"""OpenFst binary files from strangers: read in a child process with limits on its time and memory.
+"""OpenFst binary files that are not trusted: read in a child process with limits on its time and memory.
 
 `read_untrusted` is what a server calls. OpenFst may crash on damaged bytes, allocate whatever a header says,
 or hold the interpreter for minutes; all that happens in `python -m galloon.learners.automata.untrusted`,
@@ -28,7 +28,7 @@ PASSED_ON = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "SYSTEMROOT")
 def read_untrusted(
     data: bytes, limits: AutomatonLimits | None = None, *, ignore_weights: bool = False
 ) -> ExplicitAutomaton:
-    """The automaton of an OpenFst binary file from anywhere, or an error that says what is wrong with it."""
+    """The automaton of an untrusted OpenFst binary file, or an error that says what is wrong with it."""
     limits = limits or AutomatonLimits()
     limits.check_bytes(len(data))
     request = json.dumps({**asdict(limits), "ignore_weights": ignore_weights})

@@ -1,1 +1,1 @@
-"""What hosts a learner: an utterance in, a choice out; later feedback in, a lesson out."""
+"""Combiners host a learner: `choose` answers an utterance, `learn` takes in feedback on the answer."""

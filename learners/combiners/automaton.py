@@ -1,4 +1,4 @@
-"""A path learner of the catalogue on an explicit automaton: a token per transition name, a round an utterance.
+"""A path learner of the catalogue on an explicit automaton: each utterance is one round.
 
 `choose` draws a path of the automaton and reads the tokens along it; `learn` values the path, or all of A',
 against the true tokens.
@@ -71,7 +71,7 @@ class AutomatonCombiner:
         )
 
     def learn(self, memory: bytes, feedback: Feedback, view: object | None = None) -> Lesson:
-        del view  # a memory is read in no time
+        del view  # unused: reading the memory is cheap
         outputs, remembered = self._remembered(memory)
         match feedback:
             case TrueText() | TrueTokens():
@@ -138,7 +138,7 @@ class AutomatonCombiner:
         return self._used
 
     def _remembered(self, memory: bytes) -> tuple[list[str], Memory]:
-        """The token of each transition, and what the learner stored; the bytes may be somebody else's."""
+        """The token of each transition, and the learner's memory. The bytes may be damaged or foreign."""
         try:
             packed_outputs, packed_memory = framing.split(memory)
             outputs = json.loads(packed_outputs)

@@ -1,4 +1,4 @@
-"""From a spec to a combiner: the one table of what hosts what."""
+"""`build` makes the combiner that a spec describes."""
 
 from galloon.learners.automata.context import TRANSITION_BUDGET
 from galloon.learners.combiners.automaton import AutomatonCombiner

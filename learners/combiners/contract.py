@@ -115,7 +115,7 @@ Feedback = TrueText | TrueTokens | ShownGains | Score
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """What one feedback came to."""
+    """The result of one feedback."""
 
     gain: float
     expert_gains: Mapping[str, float] = field(default_factory=dict)  # of each alone, where the truth is known
@@ -123,7 +123,7 @@ class Lesson:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """Where a combiner stands. Regret and bound are None where they are not known.
+    """The current figures of a combiner. Regret and bound are None where they are not known.
 
     `guarantee` says in words what the bound is on, or why there is none. Only `regret_limit` may be held against
     regret: the bound and the largest deviation that draws may have (see `paths.guarantee`).
@@ -145,7 +145,7 @@ class Statistics:
 
 
 class Combiner(Protocol):
-    """One learner with all that stands around it: windows, derived experts, gains, bookkeeping."""
+    """One learner with its alignment, windows, derived experts, gains and statistics."""
 
     @property
     def experts(self) -> tuple[str, ...]: ...
@@ -174,7 +174,7 @@ class Combiner(Protocol):
         ...
 
     def weights(self, most_rows: int) -> WeightTable:
-        """How much it trusts whom, for people: the most important rows, at most so many."""
+        """The trust in each expert as a table for people: the most important rows, at most so many."""
         ...
 
     def statistics(self) -> Statistics:

@@ -1,7 +1,7 @@
 """Why a text was chosen, slot by slot: what a combiner says when it is asked to `explain` a round.
 
-A `WeighedSlot` holds what was on offer there with what spoke for it, how far each expert was trusted, and the
-contexts that said so. What the offer model says of a token is an `ExplainedOffer`; `weighed_offers` groups
+A `WeighedSlot` holds the offers of a slot with the reasons for each, the trust in each expert, and the contexts
+that the trust comes from. What the offer model says of a token is an `ExplainedOffer`; `weighed_offers` groups
 experts that offer the same token.
 """
 
@@ -43,7 +43,7 @@ class WeighedOffer:
 
 @dataclass(frozen=True, slots=True)
 class WeighedContext:
-    """A context of the slot, and its share in what was said there; the shares of a slot sum to 1."""
+    """A context of the slot, and its share of the weight there; the shares of a slot sum to 1."""
 
     name: str
     weight: float

@@ -45,7 +45,7 @@ from galloon.learners.tied.learner import SlotView, TiedLearner
 STATE_VERSION = 1
 SCORER = "scorer"
 DEFAULT_DERIVED = ("vote", "frequency_vote")  # unless the spec names others
-# Before anything is learned the offer model is a vote that will get better; engines alone are seldom best.
+# Before anything is learned the offer model is a vote. Single engines are seldom the best expert.
 SCORER_PRIOR, VOTE_PRIOR = 1 / 2, 1 / 4
 _NEARLY = 1e-6  # no token is certainly right
 
@@ -67,7 +67,7 @@ class _Answered(NamedTuple):
 
 
 class TextCombiner:
-    """Engines in, text out, better with every true text."""
+    """The default learner: tied learner, votes and offer model."""
 
     def __init__(self, spec: CombinerSpec) -> None:
         if spec.gain.get("kind", "slot_match") != "slot_match":
@@ -174,7 +174,7 @@ class TextCombiner:
         for slot, named, words in zip(slots, contexts, scored, strict=True):
             trust = played.played.probabilities[slot].tolist()
             texts = [played.network.vocabulary[token] for token in played.tokens[slot].tolist()]
-            # A fine context may say in words no more than a coarse one: people see them as one.
+            # Contexts of different levels may have the same name: their weights are added up.
             weights: dict[str, float] = {}
             for name, weight in named:
                 weights[name] = weights.get(name, 0.0) + weight
@@ -272,7 +272,7 @@ class TextCombiner:
     # Learning.
 
     def _learn_target(self, played: TextRound, truth: AlignedTarget, scored: ScoredOffers | None) -> Lesson:
-        """The truth is known; the learner is told what its setting reveals, and the books everything."""
+        """The target is known. The learner is told what its setting reveals; statistics use everything."""
         gains, expert_gains = np.empty(played.tokens.shape), np.empty(len(self.all_experts))
         shown_gains = np.empty(len(played.tokens))
         gained = slot_gains(
@@ -332,7 +332,7 @@ class TextCombiner:
         self._offer_model.learn_shown(played.network, played.labels, played.shown, gains, scored)
 
     def _teach_score(self, played: TextRound, view: SlotView, score: float) -> None:
-        """One number: the tied learner takes its unbiased estimate, the offer model its likelihood.
+        """Learn from one score: the tied learner from an unbiased estimate, the offer model from the likelihood.
 
         The gradient of the log probability of the sum is that of the slots' outcomes, averaged over what they
         may have been given the sum (Fisher's identity): so the offer model learns from posterior gains.
@@ -355,7 +355,7 @@ def _credit_lattices(network: Offers, shown: NDArray[np.int32], givers: NDArray[
     unsaid = (network.tokens != shown[:, None]).all(axis=1)
     rows = np.flatnonzero(unsaid[heard.slots] & (heard.tokens == shown[heard.slots]))
     rows = rows[np.argsort(heard.probabilities[rows], kind="stable")]
-    givers[heard.slots[rows]] = heard.experts[rows]  # of several the last one stays
+    givers[heard.slots[rows]] = heard.experts[rows]  # of several rows of a slot the last one wins
 
 
 def _priors(experts: tuple[str, ...]) -> NDArray[np.float64]:

@@ -1,8 +1,8 @@
-"""The slots of an utterance for a combiner that does not listen to all engines alike: `text_network`.
+"""The slots of an utterance, aligned from the reliable engines alone: `text_network`.
 
-Engines that are listened to are aligned; the others are laid beside them, token by token where they fit, so that
-they cannot move the slots and can still be compared with the truth. Lattices and n-best lists of those that are
-listened to add what they say of the slots where experts differ.
+The other engines are then aligned to these slots, as a target is. So they cannot change the slots and can still
+be compared with the target. Lattices and n-best lists of the reliable engines add posteriors in the slots where
+experts differ.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ def text_network(
     given = {output.name: output for output in utterance.outputs}
     unknown = [name for name in given if name not in experts]
     if unknown or len(given) < len(utterance.outputs):
-        # Said by the alignment, or by the columns, in words that fit.
+        # The alignment, or `in_order`, raises the error.
         return in_order(align(utterance, unit, normalizer), experts)
     chosen = [given[name] for name in experts if name in given and name in listened_to]
     network = align_outputs(chosen, unit, normalizer)
@@ -34,8 +34,10 @@ def text_network(
 def _with_onlooker(
     network: Offers, output: ExpertOutput, twin: int | None, unit: Unit, normalizer: str
 ) -> Offers:
-    """One more column, which changes no slot: that of who said the same, or where its tokens fit, without those
-    that fit nowhere, and without confidences.
+    """Add the column of an unreliable engine without changing the slots.
+
+    It is a copy of the column of an engine with the same text, if there is one. Else its tokens are aligned to the
+    slots; those that fit nowhere are left out, and so are confidences.
     """
     if twin is None:
         placed = align_target(network, output.text, unit, normalizer)

@@ -32,7 +32,7 @@ class TextRound:
         return self.tokens[np.arange(len(self.tokens)), self.played.shown]
 
     def offers(self, experts: tuple[str, ...]) -> Offers:
-        """What all of these experts offer: the engines, and those behind them."""
+        """The offers of all experts: the engines, then the derived ones."""
         network = self.network
         confidences = np.full(self.tokens.shape, np.nan)
         confidences[:, : len(network.experts)] = network.confidences

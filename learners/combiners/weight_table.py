@@ -1,4 +1,4 @@
-"""How much a combiner trusts each expert, as a table for people: a row for each place or context, a column each.
+"""The trust in each expert as a table for people: a row for each slot or context, a column for each expert.
 
 Rows are what the combiner tells apart: the slots of a window, the contexts of a tied learner, or one row for
 everything.

@@ -105,7 +105,7 @@ class WindowCombiner:
             case ShownGains(gains):
                 lesson = Lesson(self.game.learn_shown(played.windows.rows(), gains))
             case Score() if not len(played.windows):
-                lesson = Lesson(0.0)  # nothing was said and nothing shown: there is no path that gained
+                lesson = Lesson(0.0)  # an utterance without slots has no windows and gains nothing
             case Score(value):
                 lesson = Lesson(self.game.learn_score(_only_window(played), value))
         self._offers = None
@@ -231,7 +231,7 @@ def _to_bytes(played: _Round) -> bytes:
 
 
 def _from_bytes(data: bytes, experts: tuple[str, ...], derived: int) -> _Round:
-    """The inverse of `_to_bytes`; bytes that are not its, as an imported state may carry, are refused."""
+    """The inverse of `_to_bytes`. Refuses bytes that it did not write: an imported state may carry any."""
     try:
         spelled, tokens, windows = framing.split(data)
         vocabulary = tuple(json.loads(spelled))

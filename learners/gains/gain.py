@@ -45,7 +45,7 @@ class Gain(Protocol):
     def numbered_edge_gains(
         self, context: ContextAutomaton, outputs: IntArray, target: IntArray, vocabulary: Sequence[str]
     ) -> FloatArray:
-        """As `edge_gains`, with tokens as indices of a vocabulary; index 0 is null. The way of many rounds."""
+        """As `edge_gains`, with tokens as indices of a vocabulary; index 0 is null. Used where rounds are many."""
         ...
 
     def path_gains(
@@ -59,7 +59,7 @@ class Gain(Protocol):
     ) -> tuple[FloatArray, float] | None:
         """`edge_gains` of all windows of an utterance [windows, M] in one call, and a bound on them all.
 
-        None where there is no such way.
+        None if this gain cannot do that.
 
         tokens [slots, experts] and truth [slots] are numbers, equal for equal tokens, 0 for null; what fills up
         the last window gains nothing.

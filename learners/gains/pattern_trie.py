@@ -1,4 +1,4 @@
-"""The trie of the patterns that a target makes worth something: what the compiled gains walk.
+"""The trie of the patterns that have a value for a target; the compiled gains walk it.
 
 `trie_of_target` holds every pattern of the target (n-gram gains: the patterns are whatever occurs);
 `trie_of_patterns` is made once from given patterns and revalued for each target. Tokens become small local
@@ -63,7 +63,7 @@ class PatternTrie:
         return counts
 
     def revalued(self, value: FloatArray) -> "PatternTrie":
-        """The same patterns, worth something else."""
+        """The same patterns with other values."""
         return replace(self, value=value)
 
     @property

@@ -37,7 +37,7 @@ class PatternGain(CountGain):
 
 
 def in_canonical_order(patterns: Mapping[Pattern, float]) -> Mapping[Pattern, float]:
-    """A copy that nobody changes, by length and then by tokens: equal sets give equal bits."""
+    """A copy sorted by length and then by tokens: equal sets give equal bits."""
     ordered = sorted((tuple(pattern) for pattern in patterns), key=lambda pattern: (len(pattern), pattern))
     return MappingProxyType({pattern: float(patterns[pattern]) for pattern in ordered})
 

@@ -1,7 +1,7 @@
 """The slot-match gain: 1 where the chosen token equals the target's token of that slot, null included.
 
 The additive gain that follows the edit distance once the target is aligned to the slots; the default for
-text. In an explicit automaton, which has no slots, the place along the path stands for the slot, so that
+text. In an explicit automaton, which has no slots, the position along the path is the slot, so that
 every way to a state must be equally long.
 """
 

@@ -1,7 +1,7 @@
-"""A learned expert: scores the offers of a slot by what speaks for them, and learns from what was true.
+"""The offer model: a learned model of which token of a slot is right. It is an expert of the default learner.
 
 `OfferModel` (model) is an online log-linear model over sparse features (templates) with bounded memory; it also
-learns how words are spelled and follow each other (language). `explanation` says which features spoke.
+learns how words are spelled and follow each other (language). `explanation` names the strongest features.
 """
 
 from galloon.learners.offer_model.explanation import ExplainedSlot

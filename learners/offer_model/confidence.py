@@ -27,7 +27,7 @@ class ConfidenceRecord:
         self._ring = np.zeros((expert_count, RING))
         self._seen = np.zeros(expert_count, dtype=np.int64)
         self._borders = np.full((expert_count, BUCKETS - 1), np.inf)
-        # Half a success in one trial before the first: even odds, and never certainty.
+        # A prior of half a success in one trial: even odds, and no probability is ever 0 or 1.
         self._right = np.full((expert_count, COLUMNS), 0.5)
         self._total = np.ones((expert_count, COLUMNS))
 

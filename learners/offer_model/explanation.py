@@ -55,7 +55,7 @@ def explain_slots(
     explained = []
     for slot in slots:
         count = all_offers(page, slot, offers, support)
-        if count == 1:  # nobody asks the offer model where all agree
+        if count == 1:  # all agree: there is nothing to decide
             agreed = _supporters(network, slot, int(offers[0]))
             explained.append(
                 ExplainedSlot(slot, (ExplainedOffer(network.vocabulary[offers[0]], agreed, 0.0, ()),))

@@ -1,4 +1,4 @@
-"""What the offer model has read: n-grams of words and of their letters, in one bounded table.
+"""The language model of the offer model: counts of n-grams of words and of their letters, in one bounded table.
 
 `LanguageModel.view` is what the kernels take; `read` counts a stretch of true tokens.
 """
@@ -12,8 +12,8 @@ from galloon.learners.kernels.offer_model import read_text, rows_of_text
 from galloon.learners.offer_model.characters import CLASSES
 from galloon.learners.unit import Unit
 
-# How far a token is looked at in its row, and what a token or letter that was never seen is worth. Words are
-# sparse: three in a row and one ahead are all that a few thousand lines can teach. Letters are not.
+# Orders of the n-gram models, tokens looked at to the right, and the probability of an unseen token or letter.
+# Words are sparse: a few thousand lines support trigrams and one word ahead. Characters support more.
 WORD_ORDER, WORDS_AHEAD, UNKNOWN_WORD = 3, 1, 1 / 4096
 CHARACTER_ORDER, CHARACTERS_AHEAD, UNKNOWN_CHARACTER = 6, 3, 1 / 64
 LETTER_ORDER = 5

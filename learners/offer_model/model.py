@@ -1,5 +1,5 @@
-"""The offer model: `score` an utterance's slots, learn from the truth (`learn_target`) or from part of it
-(`learn_shown`), `explain` a slot, and stand still as arrays.
+"""The offer model: `score` an utterance's slots, learn from the target (`learn_target`) or from part of it
+(`learn_shown`), `explain` a slot; its state is arrays.
 
 Whatever it does depends on the utterance and on its own state alone, never on what was chosen. Its weights
 begin as a plain vote. Nothing is to be tuned: weights learn at several rates side by side, mixed by success.
@@ -32,14 +32,14 @@ from galloon.learners.unit import Unit
 
 # Names of arrays in the state: the share of each learning rate; right and wrong tokens where all agreed.
 RATE_SHARES, AGREED_RECORD = "features.rate_shares", "agreement.right_and_wrong"
-FEATURES_OF_AN_OFFER = 32  # new ones, roughly: room is made for them beforehand
+FEATURES_OF_AN_OFFER = 32  # about how many new ones an offer has: the table grows before learning
 _NO_LABELS = np.zeros(0, dtype=np.uint64)
-LIKELY = 0.9  # a shown token this probably right is read as true
+LIKELY = 0.9  # a shown token with at least this probability of being right counts as true
 
 
 @dataclass(frozen=True, slots=True)
 class OfferModelSettings:
-    """The offer model's sizes. Rates are powers of two: which suits is found out, not set."""
+    """Sizes of the offer model, and the learning rates that are mixed."""
 
     rates: tuple[float, ...] = (1 / 64, 1 / 32, 1 / 16, 1 / 8)
     feature_limit: int = 1 << 16  # rows of 36 bytes
@@ -48,7 +48,7 @@ class OfferModelSettings:
 
 DEFAULT_SETTINGS = OfferModelSettings()
 _NOTHING_HEARD = np.zeros((0, 2), dtype=np.int32)
-_NO_GAINS = np.zeros(0)  # where the truth is known nobody asks for them
+_NO_GAINS = np.zeros(0)  # unused where the target is known
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +88,9 @@ class OfferModel:
         self._language = LanguageModel(unit, settings.language_limit)
         self._confidence = ConfidenceRecord(len(experts))
         self._reliability = Reliability(len(experts))
-        self._agreed = np.array([1.0, 1.0])  # right and wrong tokens where all agreed, and one of each
-        self._lessons = 0  # since it was made or restored: what was read before one is stale after it
-        self._useful: NDArray[np.int64] | None = None  # who is listened to, until something is learned
+        self._agreed = np.array([1.0, 1.0])  # right and wrong tokens where all agreed, each plus 1
+        self._lessons = 0  # counts changes of the state: `ScoredOffers` of another count are stale
+        self._useful: NDArray[np.int64] | None = None  # the reliable experts; None: to be computed
 
     def score(self, network: Offers, labels: Mapping[str, str]) -> ScoredOffers:
         """How probable each offer of each slot is."""
@@ -141,7 +141,7 @@ class OfferModel:
     def explain(
         self, network: Offers, labels: Mapping[str, str], slots: Iterable[int], most: int
     ) -> tuple[ExplainedSlot, ...]:
-        """What speaks for each offer of these slots: so many reasons of an offer at most, the strongest."""
+        """The strongest features of each offer of these slots, at most so many of an offer."""
         page = self._page(network, labels, letters_of(network.vocabulary))
         language, weights, hashes = (
             Language(*self._language.view),
@@ -250,7 +250,7 @@ class OfferModel:
 
 
 def _heard(network: Offers) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
-    """What lattices say of the slots, as a page has it; mostly nothing."""
+    """Posteriors of lattices in the layout of `Page`; mostly empty."""
     said = network.posteriors
     if not said.slots.size:
         return np.zeros(network.slot_count + 1, dtype=np.int64), _NOTHING_HEARD, said.probabilities

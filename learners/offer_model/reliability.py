@@ -1,7 +1,7 @@
 """Which experts are worth listening to: `Reliability`.
 
 An expert that repeats another, says nothing, or is hardly ever right would only dilute what is learned of the
-others, so the offer model leaves it out, for as long as that is so. It takes a while to find out.
+others, so the offer model leaves it out while that is so, from `TRIALS` disputed slots on.
 """
 
 from collections.abc import Mapping
@@ -15,13 +15,13 @@ from galloon.learners.state import check_arrays
 
 APART_NAME, DISPUTED_NAME = "reliability.slots_apart", "reliability.slots_disputed"
 TRIALS = 64  # slots where experts differ, before anybody is left out
-# Of its tokens there are right. Random words of the language are right about once in 32, wherever they fall best;
+# The least share of right tokens in disputed slots. Random words of the language are right about once in 32;
 # the worst engines that are of any use, once in 6.
 HARDLY_EVER = 1 / 16
 
 
 class Reliability:
-    """Who says the same as whom."""
+    """Counts the slots in which two experts differ."""
 
     def __init__(self, expert_count: int) -> None:
         self._apart = np.zeros((expert_count, expert_count), dtype=np.int64)

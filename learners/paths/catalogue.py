@@ -17,7 +17,7 @@ from galloon.learners.paths.protocol import Setting
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """One learner, as those who do not know its class need to know it."""
+    """What callers may know of a learner without importing its class."""
 
     name: str
     title: str  # for people; the paper's, where it has one

@@ -1,7 +1,7 @@
-"""Is this a tree of EXP3-AG? `check_tree` says so before a compiled walk trusts its numbers.
+"""Checks that arrays are a tree of EXP3-AG before compiled code uses them: `check_tree`.
 
-A state may come from anybody, and the kernels of `kernels.trie`, which explain the arrays, follow the tree's
-numbers without looking where they lead.
+A state may come from a client. The kernels of `kernels.trie`, where the arrays are explained, follow indices
+without checking them.
 """
 
 import numpy as np
@@ -45,7 +45,7 @@ def _check_children(
     first: NDArray[np.int64],
     target: IntArray,
 ) -> None:
-    """Inner nodes share all children out among them; children come after, and stand where transitions lead."""
+    """Every child has one parent, comes after it, and has the state that its transition leads to."""
     at = state[inner]
     ways = first[at + 1] - first[at]
     order = np.argsort(block, kind="stable")

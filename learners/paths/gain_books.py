@@ -1,7 +1,7 @@
-"""The books of a combiner: what was gained, and what the best fixed path would have gained.
+"""Sums of gains, for regret: what was gained, and what the best fixed path would have gained.
 
 Where the truth is known, the gains of all transitions of A' are added up, so that the best path in hindsight
-can be found whenever somebody asks. Where only part is revealed, the learner's own estimates stand in, and the
+can be found whenever somebody asks. Where only part is revealed, the learner's own estimates are used, and the
 result is called an estimate.
 """
 
@@ -15,7 +15,7 @@ from galloon.learners.automata.context import ContextAutomaton
 from galloon.learners.paths.protocol import FloatArray
 from galloon.learners.state import check_arrays
 
-BOOKS_BUDGET = 1_000_000  # transitions beyond which the sums would cost more than they tell
+BOOKS_BUDGET = 1_000_000  # transitions of A' up to which the sums are kept
 
 
 class GainBooks:
@@ -35,7 +35,7 @@ class GainBooks:
         return self._context is not None
 
     def add(self, gain: float, edge_gains: FloatArray | None) -> None:
-        """One round: what was gained, and by the way what every transition would have."""
+        """Add one round: its gain and, where known, the gain of every transition."""
         self.rounds += 1
         self.gain += gain
         if edge_gains is not None and self._context is not None:

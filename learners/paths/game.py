@@ -1,7 +1,7 @@
 """The paper's game: a path learner, the gain that values its paths, and the books of both.
 
 `choose` gives a path for a round. `learn_target`, `learn_shown` and `learn_score` turn what was revealed into
-the feedback that the learner's setting allows it, no more, and enter the gain into the ledger. Both
+the feedback that the learner's setting allows it, no more, and add the gain to the books. Both
 combiners and the simulation play it.
 """
 
@@ -43,7 +43,7 @@ from galloon.learners.paths.protocol import (
 
 @dataclass(frozen=True, slots=True)
 class PathRound:
-    """One round as the truth found it: what was remembered, each transition of A's token, the true tokens.
+    """One round with its target: the memory, the token of each transition of A, the true tokens.
 
     Tokens are indices of the vocabulary; index 0 is null.
     """
@@ -115,7 +115,7 @@ class Game:
         return self.learner.automaton.expert_path(memory.edges)
 
     def checked_path(self, memory: Memory) -> IntArray:
-        """The same, of a memory that may be somebody else's."""
+        """The same, for a memory that may be damaged or of another learner."""
         if not self.learner.automaton.is_path(memory.edges):
             raise DamagedState(
                 "the memory of this round is not one of this learner's: it is damaged or foreign"
@@ -216,7 +216,7 @@ class Game:
         return as_played(self.learner.promise(), drawn=not self._decide_best)
 
     def statistics(self) -> Statistics:
-        """Where the game stands; regret in hindsight is computed here and now."""
+        """The current figures; computes regret in hindsight."""
         size, learner = self.learner.size(), self.learner
         regret, promised = self.books.regret(), self.guarantee()
         estimate = self.books.regret_estimate(learner.scores) if regret is None else None
@@ -246,7 +246,7 @@ class Game:
         self.books.restore(meta, arrays)
 
     def _bounds(self, spec: CombinerSpec) -> tuple[float, float]:
-        """The most that a transition of A' and that a path can gain: the spec's word, or the worst case."""
+        """The most that a transition of A' and that a path can gain: as the spec says, else the worst case."""
         length = self.expert.longest_path
         if spec.gain_bound > 0:
             return spec.gain_bound, spec.gain_bound * max(length - self.gain.reach.shortest + 1, 1)

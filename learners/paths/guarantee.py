@@ -6,7 +6,7 @@ cannot know: whether paths were drawn at all.
 
 `bound` is on expected regret unless the words say otherwise. Regret as it is counted is that of the drawn paths;
 `limit` is what that stays below, in every round at once, but for one learner in a million: the bound and the
-largest deviation of the draws from their mean (Azuma's inequality). Only where it is known may an alert ask.
+largest deviation of the draws from their mean (Azuma's inequality). Alerts compare regret with `limit` alone.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Who plays against the learner in a simulation: each round, what every expert says and what is true.
+"""Opponents of a simulation: in each round, the token of every expert and the target.
 
 `stochastic`: in each slot one expert is right more often than the others, always the same one. `drifting`:
 which one it is changes a few times. `adversarial`: in each slot the expert is right that the learner trusts

@@ -167,7 +167,7 @@ class PathLearner(ABC):
             return none(UNKNOWN_PACE)
         return self._promise()
 
-    # What a subclass says.
+    # What a subclass defines.
 
     @abstractmethod
     def _promise(self) -> Guarantee:
@@ -247,7 +247,7 @@ class PathLearner(ABC):
         return (*self.context.source_targets(), self.context.state_count - 1)
 
     def _take(self, gains: list[Gains], at_choice: list[float | None]) -> None:
-        """All were good: now, and only now, the state changes."""
+        """Change the state; everything has been checked before."""
         for gain in gains:
             if gain.edges is None:
                 self.scores += gain.values

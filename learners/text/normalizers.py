@@ -81,7 +81,7 @@ def _basic_text(text: str) -> str:
 
 
 class _Memory(dict[str, tuple[str, ...]]):
-    """What a word is split into, remembered up to a limit: long words, which are no words, are not kept."""
+    """A cache of what words are split into, of limited size. Very long words are not kept."""
 
     def __init__(self, split: Callable[[str], tuple[str, ...]]) -> None:
         super().__init__()

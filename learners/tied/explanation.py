@@ -1,4 +1,4 @@
-"""Which contexts of a slot decide how far: `context_weights`."""
+"""The share of each context in the trust of a slot: `context_weights`."""
 
 import numpy as np
 

@@ -1,8 +1,8 @@
 """The tied learner for n = 1: `choose` an expert in every slot by the slot's contexts, `learn` what it was worth.
 
 Contexts from coarse to fine (everything, who agrees with whom, who offers null, the slot before, the labels)
-are specialists side by side, so that rare ones matter little until they have something to say. Nothing is
-tuned. What the slots contain does not matter to the learner, only which experts offer the same: see
+have specialists side by side, so that rare contexts matter little until they have evidence. Nothing is
+tuned. The learner does not see the tokens, only which experts offer the same one: see
 `learners.kernels.tied` for the rules and `learners.tied.bounds` for what they promise.
 """
 
@@ -154,7 +154,7 @@ class TiedLearner:
         played = probabilities, masses, shown, chances
         play(self._contexts, rate, view.tokens, view.engines, view.labels, draws, best, played)
         log_probability = 0.0 if best else float(np.log(probabilities[np.arange(slots), shown]).sum())
-        if best:  # what is certain to be shown is divided by 1, whatever its weight
+        if best:  # shown with certainty: the probability to divide by is 1
             chances.fill(1.0)
         memory = TiedMemory(probabilities, shown, chances, masses, rate, self.rounds_learned)
         return TiedChoice(shown, probabilities, log_probability, memory)
@@ -200,11 +200,11 @@ class TiedLearner:
         bound = self.bound(expert)
         if self.setting is not Setting.FULL:
             return expected(bound)
-        # The books count the mean over the draws here: nothing but rounding can pass the bound.
+        # Regret is counted with the mean over the draws here: only rounding can pass the bound.
         return replace(expected(bound), limit=bound * (1 + ROUNDING) + ROUNDING)
 
     def explain(self, view: SlotView, slots: range, engines: Sequence[str]) -> list[list[tuple[str, float]]]:
-        """The contexts of these slots by name, each with its share of the say there, as it is now."""
+        """The contexts of these slots by name, each with its present share of the weight there."""
         seen = slot_contexts(view.tokens, view.engines, view.labels)
         return [
             [
