@@ -18,7 +18,7 @@ from galloon.clients.api.stream import CombineStream, StreamOptions
 from galloon.codec.answer import Choice, Lesson
 from galloon.learners.combiners.contract import Feedback, Score, ShownGains, TrueText, TrueTokens
 from galloon.learners.combiners.spec import CombinerSpec
-from tests.fault.engines import ENGINES, FORMS, WORDS
+from tests.engines import ENGINES, FORMS, WORDS
 
 IN_FLIGHT = 16
 WITHOUT_FEEDBACK, WITH_DELAY, TWICE = 0.1, 0.2, 0.05  # shares of rounds

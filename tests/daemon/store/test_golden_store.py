@@ -5,11 +5,14 @@ import json
 
 import pytest
 
+from galloon.codec.request import feedback_request
 from galloon.daemon.store.sqlite_schema import FILE_NAME, FORMAT
+from galloon.learners.combiners.spec import ALGORITHMS
 from galloon.v1 import combine_pb2 as wire
 from galloon.v1 import learners_pb2
 from tests.daemon.serving import serving
 from tests.daemon.store import golden_store
+from tests.engines import FORMS
 
 FORMATS = sorted(path.name.removesuffix(".db.gz") for path in golden_store.FOLDER.glob("format*.db.gz"))
 
@@ -21,25 +24,25 @@ def test_there_is_a_golden_store_of_this_format():
 
 @pytest.mark.parametrize("name", FORMATS)
 async def test_it_opens_with_everything_in_it(tmp_path, name):
-    """Counts, gains, pending and expired rounds, remembered answers; and it goes on learning."""
+    """Counts, gains, pending and expired rounds, and every answer to the bit; and it goes on learning."""
     (tmp_path / FILE_NAME).write_bytes(gzip.decompress((golden_store.FOLDER / f"{name}.db.gz").read_bytes()))
     facts = json.loads((golden_store.FOLDER / f"{name}.json").read_text())
     async with serving(tmp_path, limits__pending_rounds=2) as daemon:
-        assert {host.name for host in daemon.app.registry.learners()} == set(facts)
+        listed = await daemon.learners.ListLearners(learners_pb2.ListLearnersRequest(page_size=1000))
+        assert {learner.name for learner in listed.learners} == set(facts)
         for learner, known in facts.items():
-            shown = (await daemon.learners.GetLearner(learners_pb2.GetLearnerRequest(name=learner))).learner
-            statistics = shown.statistics
-            found = {
-                "rounds": statistics.rounds_started,
-                "lessons": statistics.lessons,
-                "gain": statistics.gain,
-                "pending": statistics.rounds_pending,
-                "expired": statistics.rounds_expired,
-            }
-            assert found == {key: known[key] for key in found}, learner
+            found = await golden_store.counts(daemon, learner)
+            known["gain"] = pytest.approx(known["gain"], rel=1e-9)
+            assert found == {key: known[key] for key in known if key != "answers"}, learner
             stream = daemon.stream()
             await stream.opened(wire.Open(learner=learner))
-            again = await stream.choice(golden_store._said(learner, 5))
-            assert again.repeated_answer
-            assert again.text == known["text_of_u5"]
-            assert (await stream.learned(golden_store._truth(learner, 5))).lessons == known["lessons"] + 1
+            assert await golden_store.answers(stream, learner) == known["answers"], learner
+            last = feedback_request("u5", golden_store.truth(learner, 5))
+            assert (await stream.ask(last)).learned.lessons == known["lessons"] + 1
+
+
+async def test_every_form_that_engines_speak_in_is_in_it():
+    """By the default learner, and every algorithm beside it."""
+    forms = {form for spec, form in golden_store.PLAYED.values() if spec.algorithm == "tied"}
+    assert forms == {*FORMS}
+    assert {spec.algorithm for spec, _ in golden_store.PLAYED.values()} == {*ALGORITHMS}
