@@ -10,57 +10,71 @@ FROM ?=
 help: ## List the targets.
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-7s %s\n", $$1, $$2}'
 
-# Locked versions first, then the project itself.
-$(VENV)/.ready: pyproject.toml requirements-dev.lock
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check
+
+# What the daemon needs, in locked versions, then the project itself, built by the setuptools of the other lock.
+# Byte code is compiled when a module is first imported: most never are.
+$(VENV)/.ready: pyproject.toml requirements.lock
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@sed -n '/^setuptools==/,/[^\\]$$/p' requirements-dev.lock > $(VENV)/build.lock
+	$(PIP) --no-compile --require-hashes -r requirements.lock -r $(VENV)/build.lock
+	$(PIP) --no-compile --no-deps --no-build-isolation -e .
 	@touch $@
 
-# Then the compiled kernels into their cache; all anew when one changes, because the cache of a kernel knows its own
-# file alone, not those of the kernels that it calls.
-$(VENV)/.kernels: $(VENV)/.ready $(wildcard learners/kernels/*.py)
+# What tests and linters need.
+$(VENV)/.dev: requirements-dev.lock | $(VENV)/.ready
+	$(PIP) --require-hashes -r requirements-dev.lock
+	@touch $@
+
+# The compiled kernels of the default learner; `make run` needs no others. All anew when one changes, because the
+# cache of a kernel knows its own file alone, not those of the kernels that it calls.
+$(VENV)/.first: $(wildcard learners/kernels/*.py) requirements.lock | $(VENV)/.ready
 	@rm -f learners/kernels/__pycache__/*.nb?
+	$(BIN)/python -m galloon.learners.kernels --first
+	@touch $@
+
+# And all the others.
+$(VENV)/.kernels: $(VENV)/.first | $(VENV)/.dev
 	$(BIN)/python -m galloon.learners.kernels
 	@touch $@
 
-setup: $(VENV)/.kernels ## Make the environment in .venv.
+setup: $(VENV)/.kernels $(VENV)/.dev ## Make the environment in .venv.
 
-run: $(VENV)/.kernels ## Start the daemon, play the bundled sample, show the table, serve (ARGS=--once to end).
+run: $(VENV)/.first $(VENV)/.ready ## Start the daemon, play the bundled sample, show the table, serve (ARGS=--once to end).
 	@$(BIN)/galloon demo $(ARGS)
 
-test: $(VENV)/.kernels ## Run all tests (ARGS="-k name" for some).
+test: $(VENV)/.kernels $(VENV)/.ready $(VENV)/.dev ## Run all tests (ARGS="-k name" for some).
 	$(BIN)/python -m pytest -n auto $(ARGS)
 
-check: $(VENV)/.ready ## Linters, strict types, import rules.
+check: $(VENV)/.dev ## Linters, strict types, import rules.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-fix: $(VENV)/.ready ## Let the linter and the formatter repair what they can.
+fix: $(VENV)/.dev ## Let the linter and the formatter repair what they can.
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/.kernels ## Print the figures, each a ratio taken in one run (ARGS=--json for programs).
+bench: $(VENV)/.kernels $(VENV)/.ready $(VENV)/.dev ## Print the figures, each a ratio taken in one run (ARGS=--json for programs).
 	@$(BIN)/python -m bench $(ARGS)
 
-fault: $(VENV)/.kernels ## Kills, power losses, rotten bytes, abuse and sabotage; about 15 minutes.
+fault: $(VENV)/.kernels $(VENV)/.ready $(VENV)/.dev ## Kills, power losses, rotten bytes, abuse and sabotage; about 15 minutes.
 	$(BIN)/python -m tests.fault $(ARGS)
 
-soak: $(VENV)/.kernels ## Hours of work with a random fault every 30 s (ARGS="--hours 1").
+soak: $(VENV)/.kernels $(VENV)/.ready $(VENV)/.dev ## Hours of work with a random fault every 30 s (ARGS="--hours 1").
 	$(BIN)/python -m tests.fault.soak $(ARGS)
 
-upgrade: $(VENV)/.kernels ## Play old code against this tree: equal to the bit? (FROM=commit; default the last tag.)
+upgrade: $(VENV)/.kernels $(VENV)/.ready $(VENV)/.dev ## Play old code against this tree: equal to the bit? (FROM=commit; default the last tag.)
 	$(BIN)/python -m tests.upgrade --from "$(FROM)" $(ARGS)
 
-sbom: $(VENV)/.ready ## The bill of materials of what is deployed, as CycloneDX JSON on standard output.
+sbom: $(VENV)/.dev ## The bill of materials of what is deployed, as CycloneDX JSON on standard output.
 	@$(BIN)/python deploy/sbom.py requirements.lock
 
-audit: $(VENV)/.ready ## Look the locked versions up among known vulnerabilities; says so where it cannot.
+audit: $(VENV)/.dev ## Look the locked versions up among known vulnerabilities; says so where it cannot.
 	@$(BIN)/python deploy/audit.py requirements.lock
 
-proto: $(VENV)/.ready ## Lint the wire contract, refuse what would break clients, generate its code.
+proto: $(VENV)/.dev ## Lint the wire contract, refuse what would break clients, generate its code.
 	cd proto && npm ci --silent --no-audit --no-fund && npx buf lint && npx buf breaking --against baseline.binpb
 	$(BIN)/python proto/generate.py
 

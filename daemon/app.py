@@ -36,7 +36,8 @@ from galloon.daemon.http.server import HttpPort, application, open_http_port
 from galloon.daemon.learner.fold import recover
 from galloon.daemon.learner.registry import Build, Registry
 from galloon.daemon.operate.housekeeping import Housekeeping
-from galloon.daemon.operate.tasks import Supervisor
+from galloon.daemon.operate.kernels import load_kernels, load_others
+from galloon.daemon.operate.tasks import Supervisor, Work
 from galloon.daemon.rpc.auth import gate_from_config
 from galloon.daemon.rpc.health import HEALTH_SERVICES, Health
 from galloon.daemon.rpc.listener import Listener
@@ -47,7 +48,6 @@ from galloon.daemon.rpc.stream import CombineService
 from galloon.daemon.store.journal import Journal
 from galloon.daemon.store.protocol import Backend
 from galloon.daemon.store.sqlite import SqliteBackend
-from galloon.learners.kernels import warm_up
 
 log = structlog.get_logger()
 STEP_S = 1.0  # of one step of the end, after the streams have drained
@@ -142,6 +142,10 @@ class App:
         for learner in self.registry.learners():
             await learner.queue.rest()  # who asked may have gone; the threads go last
 
+    def run_once(self, name: str, work: Work) -> None:
+        """Run work in the background; it is cancelled when the daemon stops."""
+        self._tasks.once(name, work)
+
     # Parts.
 
     async def _give_up(self) -> None:
@@ -211,9 +215,10 @@ class App:
 async def run(config: Config, build: Build, ready_file: Path | None) -> None:
     """Serve until a signal comes. The ready file tells other programs the ports, once they are open."""
     app = App(config, build)  # takes the data directory: a wrong one should not wait for the next line
-    log.info("warming up")  # seconds, or minutes where the compiled kernels are not in their cache yet
-    warm_up()  # nobody's first utterance waits for a compiler
+    missing = load_kernels()  # no first utterance of a default learner waits for a compiler
     await app.start()
+    if missing:
+        app.run_once("kernels", load_others)
     _calm_the_collector()
     if ready_file is not None:
         ports = {"grpc": app.address, "http": app.http_address, "pid": os.getpid()}

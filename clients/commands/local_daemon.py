@@ -17,6 +17,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import click
+
 from galloon.clients.api.client import GalloonClient
 from galloon.clients.api.errors import DaemonFailed, TimedOut, Unreachable
 from galloon.clients.api.stream import StreamOptions
@@ -26,6 +28,8 @@ from galloon.extras import require_server
 START_S = 600.0  # kernels that are not cached yet are compiled first
 STOP_S = 30.0
 POLL_S = 0.01
+LOOK_S = 0.5
+COMPILING = '"event": "compiling kernels"'
 LOG_LINES = 30
 # Nobody else uses it: a heavy learner may take its time, but a daemon that has gone will not come back.
 OPTIONS = StreamOptions(timeout_s=120.0, give_up_s=2.0)
@@ -38,6 +42,7 @@ class LocalDaemon:
     def __init__(self, folder: Path, listen: str = "127.0.0.1:0", http: str = "") -> None:
         """Keeps everything in the folder, which may have served another one before."""
         require_server()
+        self._look_again, self._told = time.monotonic() + LOOK_S, 0
         self._log, self._ready = folder / "daemon.log", folder / "ready.json"
         self._ready.unlink(missing_ok=True)
         command = [sys.executable, "-m", "galloon", "serve", "--listen", listen, "--http", http]
@@ -77,6 +82,19 @@ class LocalDaemon:
         lines = self._log.read_text(encoding="utf-8", errors="replace").splitlines()[-LOG_LINES:]
         return "".join(["; its log ends:", *(f"\n  {line}" for line in lines)]) if lines else ""
 
+    def _tell_progress(self) -> None:
+        """The first start after an installation compiles kernels, which takes a minute: nobody should wonder."""
+        if time.monotonic() < self._look_again:
+            return
+        self._look_again = time.monotonic() + LOOK_S
+        lines = self._log.read_text(encoding="utf-8", errors="replace").splitlines()
+        told = [line for line in lines if COMPILING in line]
+        for line in told[self._told :]:
+            entry = json.loads(line)
+            text = f"compiling kernels, once after the installation: {entry['done']} of {entry['of']}"
+            click.echo(text, err=True)
+        self._told = len(told)
+
     def _ports(self) -> dict[str, str]:
         deadline = time.monotonic() + START_S
         while not self._ready.exists():
@@ -85,6 +103,7 @@ class LocalDaemon:
                 raise Unreachable(f"the daemon for this run ended at once, with status {status}")
             if time.monotonic() > deadline:
                 raise Unreachable(f"the daemon for this run did not start in {START_S:g} s")
+            self._tell_progress()
             time.sleep(POLL_S)
         ports: dict[str, str] = json.loads(self._ready.read_text(encoding="utf-8"))
         return ports

@@ -1,15 +1,49 @@
 """Compiled loops: plain functions, arrays in, arrays out, random numbers drawn outside and passed in.
 
-Each kernel has a slow, obvious twin in `tests/reference/`. `warm_up` compiles them all into the cache.
-Every kernel module offers a `warm_up` of its own that calls each of its kernels once on tiny arrays.
+Each kernel has a slow, obvious twin in `tests/reference/`. Every kernel module offers a `warm_up` of its own that
+calls each of its kernels once on tiny arrays: from the cache they are loaded, else they are compiled into it.
+`warm_up` does so for several modules, `FIRST` are those of the default learner on texts, and `uncompiled` says
+which modules have nothing in the cache yet. `python -m galloon.learners.kernels` compiles in parallel.
 """
 
+from collections.abc import Callable, Iterable
 from importlib import import_module
+from pathlib import Path
 from pkgutil import iter_modules
 
+# What the default learner needs to combine texts, and a table to score them; the longest to compile come first, so
+# that two processors are done at about the same time.
+FIRST = (
+    *("offer_model", "word_slots", "tied", "slot_search", "token_distance", "votes", "target", "answers"),
+    *("exponential", "uniform", "bounded_table"),
+)
 
-def warm_up() -> None:
-    """Call every kernel once, so that later calls find it compiled."""
-    for module in iter_modules(__path__):
-        if not module.name.startswith("_"):
-            import_module(f"{__name__}.{module.name}").warm_up()
+
+def modules() -> tuple[str, ...]:
+    """The names of all kernel modules, those of the default learner first."""
+    names = [module.name for module in iter_modules(__path__) if not module.name.startswith("_")]
+    return (*FIRST, *(name for name in names if name not in FIRST))
+
+
+def warm_up(names: Iterable[str] | None = None, done: Callable[[str], None] = lambda _: None) -> None:
+    """Call every kernel of these modules once (default: of all), so that later calls find it compiled."""
+    for name in modules() if names is None else names:
+        import_module(f"{__name__}.{name}").warm_up()
+        done(name)
+
+
+def uncompiled(names: Iterable[str]) -> tuple[str, ...]:
+    """Those modules of which the cache holds nothing that is newer than their source."""
+    return tuple(name for name in names if not _is_compiled(name))
+
+
+def _is_compiled(name: str) -> bool:
+    from numba.core.dispatcher import Dispatcher
+
+    module = import_module(f"{__name__}.{name}")
+    source = Path(str(module.__file__))
+    kernel = next((value for value in vars(module).values() if isinstance(value, Dispatcher)), None)
+    if kernel is None or kernel.stats.cache_path is None:
+        return True
+    written = Path(kernel.stats.cache_path).glob(f"{name}.*.nbi")
+    return any(index.stat().st_mtime >= source.stat().st_mtime for index in written)
