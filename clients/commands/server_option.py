@@ -18,7 +18,7 @@ from galloon.clients.api.client import GalloonClient
 from galloon.clients.api.connection import DEFAULT_ADDRESS, Connection
 from galloon.clients.api.errors import ClientError, WrongUsage
 from galloon.clients.api.stream import StreamOptions
-from galloon.learners.errors import InvalidInput
+from galloon.learners.errors import InvalidInput, LearnerError
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -113,7 +113,7 @@ def failing_well() -> Iterator[None]:
         yield
     except (WrongUsage, InvalidInput) as error:
         raise click.UsageError(str(error)) from error
-    except ClientError as error:
+    except (ClientError, LearnerError) as error:
         raise click.ClickException(str(error)) from error
     except BrokenPipeError:
         raise  # whoever read our output, such as `head`, has enough: the command line library ends without a word

@@ -17,6 +17,7 @@ from galloon.learners.kernels import FIRST, modules, uncompiled, warm_up
 
 log = structlog.get_logger()
 POLL_S = 0.5
+DELAY_S = 60.0  # a daemon for the length of one command ends before that, and nothing slows its start
 COMPILE = (sys.executable, "-m", "galloon.learners.kernels")
 
 
@@ -42,6 +43,7 @@ def _compile_first() -> None:
 
 async def load_others() -> None:
     """The kernels that nobody needs yet: compiled by a child process of low priority, then loaded."""
+    await asyncio.sleep(DELAY_S)
     # A session of its own, so that it ends with all its workers.
     child = await asyncio.to_thread(
         subprocess.Popen, [*COMPILE, "--background"], stdout=subprocess.DEVNULL, start_new_session=True

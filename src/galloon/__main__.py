@@ -55,6 +55,11 @@ SUB_COMMANDS: dict[str, tuple[str, str, str]] = {
         "convert",
         "Bring files of OCR and ASR engines together, or turn one format into another.",
     ),
+    "automaton": (
+        "galloon.clients.commands.automaton",
+        "automaton",
+        "Build the paper's context-dependent automaton in two ways, compare, draw and export it.",
+    ),
     "simulate": (
         "galloon.clients.commands.simulate",
         "simulate",
