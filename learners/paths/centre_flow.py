@@ -2,7 +2,7 @@
 
 Every path has the same sum of 1 / flow on it, and that sum is M, the number of transitions: no transition is
 rarer than a path through it can afford. On an ensemble it is the flow of the even law over paths. On an explicit
-automaton the even law starves transitions that few paths use; there `kernels.barrier_flow` finds the centre.
+automaton the even law starves transitions that few paths use; there `kernels.centre` finds the centre.
 """
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from galloon.learners.automata.context import ContextAutomaton
 from galloon.learners.automata.graph_context import GraphContext
 from galloon.learners.errors import InvalidInput
-from galloon.learners.kernels import barrier_flow
+from galloon.learners.kernels import centre
 from galloon.learners.paths.protocol import FloatArray
 
 STARTS = ("even", "centre")
@@ -35,10 +35,9 @@ def centre_flow(context: ContextAutomaton) -> FloatArray:
     if not isinstance(context, GraphContext):
         return even_flow(context)
     m, k = context.transition_count, context.longest_path
-    loss, flow = np.zeros(m), np.empty(m)
-    potentials = np.empty(context.state_count)
-    barrier_flow.start(loss, context.first, context.targets, m / max(k, 1), potentials)
-    steps = barrier_flow.solve(loss, 1, context.first, context.targets, GOAL, MOST_STEPS, potentials, flow)
+    flow, potentials = np.empty(m), np.empty(context.state_count)
+    centre.start(context.first, context.targets, m / max(k, 1), potentials)
+    steps = centre.solve(context.first, context.targets, GOAL, MOST_STEPS, potentials, flow)
     return walked(context, flow) if steps >= 0 else even_flow(context)
 
 

@@ -1,9 +1,8 @@
-"""The unit flow of least loss under a barrier: f(e) = x(e)**-p, x(e) = loss(e) + a[source] - a[target].
+"""The centre of the unit flows, where the sum of ln f is largest: f(e) = 1 / x(e), x(e) = a[source] - a[target].
 
-p = 1, no loss: the flow with the largest sum of ln f, the *centre* of all unit flows, on which every path has the
-same sum of 1 / f, because that sum telescopes to a[initial]. p = 2: the step of a leader that is regularised by
-the sum of -2 sqrt(f) (Tsallis entropy 1/2). The potentials a minimise the convex dual a[initial] + sum of psi(x),
-psi = -ln x or 1 / x; its gradient is inflow minus outflow, its Hessian the Laplacian with weights p f / x.
+Every path has the same sum of 1 / f, because that sum telescopes to a[initial]. The potentials a minimise the
+convex dual a[initial] - sum of ln x; its gradient is inflow minus outflow, its Hessian the Laplacian with the
+weights f^2.
 
 Damped Newton steps, each solved by conjugate gradients that a symmetric sweep over the states preconditions.
 States and transitions are ordered as in `kernels.graph`: sources ascend, the sink is last and its potential 0.
@@ -22,18 +21,18 @@ HALVINGS = 60
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def start(loss, first, target, step, a):
-    """Potentials whose slacks are all `step` at least: the longest way to the sink of `step` less each loss."""
+def start(first, target, step, a):
+    """Potentials whose slacks are all `step` at least: the longest way to the sink, `step` a transition."""
     last = first.size - 2
     a[last] = 0.0
     for s in range(last - 1, -1, -1):
         a[s] = -np.inf
         for e in range(first[s], first[s + 1]):
-            a[s] = max(a[s], a[target[e]] - loss[e] + step)
+            a[s] = max(a[s], a[target[e]] + step)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def solve(loss, power, first, target, goal, most_steps, a, f):
+def solve(first, target, goal, most_steps, a, f):
     """Bring the potentials a, which must give positive slacks, and the flow f to the optimum.
 
     Returns the Newton steps taken, or -1 where |in - out| <= goal * flow was not reached at every state.
@@ -42,9 +41,9 @@ def solve(loss, power, first, target, goal, most_steps, a, f):
     x, c = np.empty(f.size), np.empty(f.size)
     trial = np.empty(a.size)
     g, direction, d = np.empty(a.size), np.empty(a.size), np.empty(a.size)
-    value = _evaluate(loss, power, first, target, a, x)
+    value = _evaluate(first, target, a, x)
     for steps in range(most_steps + 1):
-        worst = _flow(power, first, target, x, f, c, g, d)
+        worst = _flow(first, target, x, f, c, g, d)
         if worst <= goal:
             return steps
         _newton(first, target, c, d, g, direction)
@@ -57,7 +56,7 @@ def solve(loss, power, first, target, goal, most_steps, a, f):
             for s in range(last):
                 trial[s] = a[s] + length * direction[s]
             trial[last] = 0.0
-            fresh = _evaluate(loss, power, first, target, trial, x)
+            fresh = _evaluate(first, target, trial, x)
             # Near the end the dual stands still to the last bits: a full step is right there.
             if fresh <= value - 0.1 * length * decrement or (decrement < 1e-9 and fresh < np.inf):
                 better = True
@@ -71,20 +70,20 @@ def solve(loss, power, first, target, goal, most_steps, a, f):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _evaluate(loss, power, first, target, a, x):
+def _evaluate(first, target, a, x):
     """Fill the slacks; returns the dual, infinite where a slack is not positive."""
     value = a[0]
     for s in range(first.size - 2):
         for e in range(first[s], first[s + 1]):
-            x[e] = loss[e] + a[s] - a[target[e]]
+            x[e] = a[s] - a[target[e]]
             if not x[e] > 0.0:
                 return np.inf
-            value += 1.0 / x[e] if power == 2 else -math.log(x[e])
+            value -= math.log(x[e])
     return value
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _flow(power, first, target, x, f, c, g, d):
+def _flow(first, target, x, f, c, g, d):
     """Fill flow, weights, gradient and diagonal; returns the largest |in - out| as a share of the flow."""
     last = first.size - 2
     inflow, outflow = np.zeros(last + 1), np.zeros(last + 1)
@@ -92,8 +91,8 @@ def _flow(power, first, target, x, f, c, g, d):
     d[:] = 0.0
     for s in range(last):
         for e in range(first[s], first[s + 1]):
-            f[e] = 1.0 / (x[e] * x[e]) if power == 2 else 1.0 / x[e]
-            c[e] = power * f[e] / x[e]
+            f[e] = 1.0 / x[e]
+            c[e] = f[e] * f[e]
             outflow[s] += f[e]
             inflow[target[e]] += f[e]
             d[s] += c[e]
@@ -171,5 +170,5 @@ def warm_up() -> None:
     first = np.array([0, 2, 3, 3], dtype=np.int64)
     target = np.array([1, 2, 2], dtype=np.int32)
     a, f = np.empty(3), np.empty(3)
-    start(np.zeros(3), first, target, 1.0, a)
-    solve(np.zeros(3), 1, first, target, 1e-9, 50, a, f)
+    start(first, target, 1.0, a)
+    solve(first, target, 1e-9, 50, a, f)
