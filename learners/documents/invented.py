@@ -2,7 +2,8 @@
 
 A line is confirmed where the letters of two engines are half alike. One that stands alone is believed if its
 letters are nearly as usual, by the trigrams of what is confirmed on this page, as those of its engine's other
-lines. Numbers are always believed, for pages and verses have them, and marks alone never.
+lines. Less is needed to doubt a line of which its engine is much less sure than of others. Numbers are always
+believed, for pages and verses have them, and marks alone never.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,11 +15,14 @@ from galloon.learners.documents.resemblance import LetterModel, most_typical
 
 _ALIKE = 0.5
 _UNUSUAL = 0.9  # nats a letter below the engine's median
+_DOUBTED, _UNUSUAL_IF_DOUBTED = 0.85, 0.2  # of the engine's usual confidence
 _FEWEST = 3  # confirmed lines; with fewer nothing is known of the page
 
 
-def invented(lines: Sequence[Mapping[str, str]]) -> list[bool]:
-    """For each line, given as the letters of each engine that has it, whether it is made up."""
+def invented(
+    lines: Sequence[Mapping[str, str]], confidences: Sequence[Mapping[str, float | None]]
+) -> list[bool]:
+    """For each line, given as the letters of each engine that has it and its confidence, whether it is made up."""
     confirmed = [_is_confirmed(list(line.values())) for line in lines]
     if sum(confirmed) < _FEWEST:
         return [False] * len(lines)
@@ -31,20 +35,27 @@ def invented(lines: Sequence[Mapping[str, str]]) -> list[bool]:
     for number, line in enumerate(sure_lines):
         for engine, text in line.items():
             usual.setdefault(engine, []).append(models[1 - number % 2].score(text))
+    sureness: dict[str, list[float]] = {}
+    for sure, known in zip(confirmed, confidences, strict=True):
+        for engine, value in known.items() if sure else ():
+            if value is not None:
+                sureness.setdefault(engine, []).append(value)
     usually = {engine: median(scores) for engine, scores in usual.items()}
     everyone = median(usually.values())
 
-    def unusual(engine: str, text: str) -> bool:
+    def unusual(engine: str, text: str, confidence: float | None) -> bool:
         if text.isdecimal():  # a number of a page, which letters say nothing about
             return False
         best = max(model.score(text) for model in models)
-        return (
-            not any(map(str.isalnum, text)) or best < max(usually.get(engine, everyone), everyone) - _UNUSUAL
+        doubted = confidence is not None and confidence < _DOUBTED * median(
+            sureness.get(engine, [confidence])
         )
+        bar = max(usually.get(engine, everyone), everyone) - (_UNUSUAL_IF_DOUBTED if doubted else _UNUSUAL)
+        return not any(map(str.isalnum, text)) or best < bar
 
     return [
-        not sure and all(unusual(engine, text) for engine, text in line.items())
-        for line, sure in zip(lines, confirmed, strict=True)
+        not sure and all(unusual(engine, text, known.get(engine)) for engine, text in line.items())
+        for line, known, sure in zip(lines, confidences, confirmed, strict=True)
     ]
 
 

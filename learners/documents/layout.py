@@ -34,6 +34,7 @@ class Layout:
     middle: Floats  # from the top
     height: Floats
     boxes: list[Box]  # as on the image
+    sources: list[Line]  # by their numbers
     usual_height: float
     mirrored: bool
 
@@ -48,9 +49,9 @@ def lay_out(pages: Sequence[Page]) -> Layout:
     boxes: list[Box] = []
     engines: list[int] = []
     lines: list[int] = []
+    sources: list[Line] = []
     slopes: list[float] = []
     widths: list[float] = []
-    number = 0
     for engine, page in enumerate(pages):
         scale = _scale(pages[0], page)
         for line in page.lines:
@@ -61,11 +62,11 @@ def lay_out(pages: Sequence[Page]) -> Layout:
             if slope is not None:
                 slopes.append(slope)
                 widths.append(max(box.right for box in placed) - min(box.left for box in placed))
+            sources.append(line)
             words += line.words
             boxes += placed
             engines += [engine] * len(placed)
-            lines += [number] * len(placed)
-            number += 1
+            lines += [len(sources) - 1] * len(placed)
     edges = np.array([(box.left, box.top, box.right, box.bottom) for box in boxes]).reshape(-1, 4)
     slope = _weighted_median(slopes, widths)
     across, down = (edges[:, 0] + edges[:, 2]) / 2, (edges[:, 1] + edges[:, 3]) / 2
@@ -87,6 +88,7 @@ def lay_out(pages: Sequence[Page]) -> Layout:
         down - slope * (across - origin[0]),
         height,
         boxes,
+        sources,
         float(np.median(height)) if len(height) else 1.0,
         mirrored,
     )

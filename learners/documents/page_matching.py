@@ -14,7 +14,7 @@ from rapidfuzz.distance import Indel
 from galloon.learners.documents.document import Box, Line, Page
 from galloon.learners.documents.failures import sift
 from galloon.learners.documents.invented import invented
-from galloon.learners.documents.layout import Ints, Layout, lay_out
+from galloon.learners.documents.layout import lay_out
 from galloon.learners.documents.lines import find_lines
 from galloon.learners.documents.matched import MatchedLine, MatchedPage, Unmatchable
 from galloon.learners.documents.placing import place_words
@@ -32,11 +32,20 @@ class _Draft:
     said: dict[str, tuple[Word, ...]] = field(default_factory=dict)
     order: dict[str, float] = field(default_factory=dict)  # where it stands in each engine's own reading
     places: dict[str, tuple[Box, ...]] = field(default_factory=dict)
+    line_confidences: dict[str, float] = field(default_factory=dict)
     placed: Placed | None = None
     source: Line | None = None  # the engine's line that gives the region
 
     def letters(self) -> dict[str, str]:
         return {engine: letters_of(words) for engine, words in self.said.items()}
+
+    def confidences(self) -> dict[str, float | None]:
+        """How sure each engine is of its words here, in the mean, or of the line that they came from."""
+        found: dict[str, float | None] = {}
+        for engine, words in self.said.items():
+            known = [word.confidence for word in words if word.confidence is not None]
+            found[engine] = sum(known) / len(known) if known else self.line_confidences.get(engine)
+        return found
 
     @property
     def typical(self) -> str:
@@ -62,7 +71,9 @@ def match_page(pages: Mapping[str, Page], order_from: str | None = None) -> Matc
         drafts = _ordered(drafts, list(boxed), None)
     for engine, page in unplaced.items():
         drafts = _by_text(drafts, engine, page)
-    made_up = invented([draft.letters() for draft in drafts]) if len(kept) > 1 else [False] * len(drafts)
+    made_up = [False] * len(drafts)
+    if len(kept) > 1:
+        made_up = invented([draft.letters() for draft in drafts], [draft.confidences() for draft in drafts])
     left_out: dict[str, list[str]] = {}
     for draft in (draft for draft, bad in zip(drafts, made_up, strict=True) if bad):
         for engine, words in draft.said.items():
@@ -84,7 +95,7 @@ def match_page(pages: Mapping[str, Page], order_from: str | None = None) -> Matc
 def _by_place(boxed: Mapping[str, Page]) -> list[_Draft]:
     names = list(boxed)
     layout = lay_out(list(boxed.values()))
-    lines = [line for page in boxed.values() for line in page.lines if line.words]
+    lines = layout.sources
     drafts = []
     for line in find_lines(layout):
         draft = _Draft(placed=Placed(line.left, line.right, line.middle, line.height))
@@ -93,14 +104,13 @@ def _by_place(boxed: Mapping[str, Page]) -> list[_Draft]:
             draft.said[name] = tuple(layout.words[row] for row in rows)
             draft.places[name] = tuple(layout.boxes[row] for row in rows)
             draft.order[name] = float(median(rows))
-        draft.source = _region_of(layout, lines, next(iter(line.words.values())))
+            own = [lines[number].confidence for number in set(layout.lines[rows].tolist())]
+            sure = [value for value in own if value is not None]
+            if len(own) == 1 and sure:
+                draft.line_confidences[name] = sure[0]
+        draft.source = lines[int(layout.lines[next(iter(line.words.values()))[0]])]
         drafts.append(draft)
     return drafts
-
-
-def _region_of(layout: Layout, lines: Sequence[Line], rows: Ints) -> Line | None:
-    number = int(layout.lines[rows[0]])
-    return lines[number] if number < len(lines) else None
 
 
 def _by_lines(engine: str, page: Page) -> list[_Draft]:
@@ -228,4 +238,5 @@ def _matched(draft: _Draft, name: str) -> MatchedLine:
         Box.around(box for boxes in draft.places.values() for box in boxes),
         region=draft.source.region if draft.source else "",
         confidence=sum(alike) / len(alike),
+        line_confidences=draft.line_confidences,
     )
