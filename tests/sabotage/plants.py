@@ -71,6 +71,22 @@ PLANTS = (
         ("tests/daemon/learner/test_recovery.py::test_the_state_is_that_of_the_library",),
     ),
     Plant(
+        "the warm view of another round",
+        "daemon/learner/learner.py",
+        "            lesson = self._combiner.learn(round_.memory, feedback, round_.view)\n",
+        "            other = next(iter(self.rounds.pending.values()))\n"
+        "            lesson = self._combiner.learn(round_.memory, feedback, other.view)\n",
+        ("tests/daemon/learner/test_warm.py",),
+    ),
+    Plant(
+        "a choice applied twice",
+        "daemon/learner/learner.py",
+        "        self.apply(event, Warm(utterance, choice))\n",
+        "        self.apply(event, Warm(utterance, choice))\n        self.apply(event, Warm(utterance, choice))\n",
+        ("tests/daemon/learner/test_round.py",),
+        quick=True,
+    ),
+    Plant(
         "generator's place missing from the snapshot",
         "daemon/learner/round.py",
         'self.started, self.lessons = int(meta["started"])',
