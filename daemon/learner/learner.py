@@ -19,7 +19,7 @@ from galloon.codec.explanation import Explanation
 from galloon.codec.feedback import check_feedback, feedback_from_wire
 from galloon.codec.learner import extra_to_wire
 from galloon.codec.utterance import canonical_bytes, decode_utterance, fingerprint
-from galloon.daemon.errors import Internal, StoreError, Unavailable, UnknownLearner
+from galloon.daemon.errors import Internal, StoreConflict, StoreError, Unavailable, UnknownLearner
 from galloon.daemon.failpoints import reach
 from galloon.daemon.futures import resolve
 from galloon.daemon.learner.accepted_feedback import check_accepted
@@ -136,7 +136,10 @@ class Learner:
     async def snapshot(self) -> int:
         """Write a snapshot that covers the journal up to now; returns the entries that it dropped."""
         taken = await self._captured()
-        dropped = await self._journal.transact(SaveSnapshot(self.key, taken.seq, taken.data))
+        try:
+            dropped = await self._journal.transact(SaveSnapshot(self.key, taken.seq, taken.data))
+        except StoreConflict as error:
+            raise self._deleted() from error
         self.snapshot_seq, self.snapshot_bytes = taken.seq, len(taken.data)
         self.snapshot_time = self._clock()
         return dropped
@@ -146,12 +149,12 @@ class Learner:
         await self.queue.run(("expire", 0), self._expire_overdue)
 
     async def close(self) -> None:
-        """Refuse everything from now on."""
+        """Refuse everything from now on: it is about to be deleted."""
+        await self.queue.run(("close", 0), partial(setattr, self, "_closed", True))
 
-        def work() -> None:
-            self._closed = True
-
-        await self.queue.run(("close", 0), work)
+    async def reopen(self) -> None:
+        """It was not deleted after all."""
+        await self.queue.run(("close", 0), partial(setattr, self, "_closed", False))
 
     def describe(self) -> Description:
         """What people are shown; computed from counts that are there anyway."""
@@ -248,6 +251,8 @@ class Learner:
                 reply(repeated(answer) if again and answer else answer, error)
 
     def _expire_overdue(self) -> None:
+        if self._closed:
+            return
         started_before = self._clock() - self._limits.pending_age_s
         overdue = self.rounds.overdue(self._limits.pending_rounds, started_before)
         if overdue:
@@ -357,9 +362,12 @@ class Learner:
 
     def _check_usable(self) -> None:
         if self._closed:
-            raise UnknownLearner(f"learner {self.name!r} has been deleted", "open.learner")
+            raise self._deleted()
         if self.broken is not None:
             raise Internal("this learner has stopped after a defect; the daemon has logged why")
+
+    def _deleted(self) -> UnknownLearner:
+        return UnknownLearner(f"learner {self.name!r} has been deleted", "open.learner")
 
     def _check_room(self) -> None:
         if not self._journal.has_room():

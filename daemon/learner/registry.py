@@ -1,20 +1,21 @@
 """All learners of the daemon, by name: create, find, list, import, delete.
 
 Building a learner can be heavy, so it happens in a thread; two requests for the same name wait for each
-other, others do not. A learner exists once it is durable.
+other, others do not. A learner exists once it is durable. What was begun goes on to its end although the client
+has gone, so that a name is never half taken.
 """
 
 import asyncio
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 from galloon.codec.spec import spec_from_wire, spec_to_wire
-from galloon.daemon.errors import Invalid, OtherSpec, Refused, UnknownLearner
+from galloon.daemon.errors import Invalid, OtherSpec, Refused, StoreError, UnknownLearner
 from galloon.daemon.learner.learner import Learner, spec_of
 from galloon.daemon.learner.work_queue import WorkQueue
 from galloon.daemon.limits import Limits, check
@@ -49,6 +50,7 @@ class Registry:
         self._learners: dict[str, Learner] = {}
         self._coming: set[str] = set()  # names whose learners are being made
         self._names: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._changes: set[asyncio.Task[Any]] = set()  # under way, whether or not somebody waits for them
 
     def __len__(self) -> int:
         return len(self._learners)
@@ -80,6 +82,20 @@ class Registry:
     ) -> tuple[Learner, bool]:
         """The learner of this name and spec, and whether it is new; the fields are where the client gave them."""
         check_name(name, field)
+        return await self._to_the_end(self._create(name, spec, field, spec_field, may_use))
+
+    async def restore(self, name: str, data: bytes, may_use: MayUse = lambda _: True) -> Learner:
+        """A new learner from captured bytes."""
+        check_name(name, "name")
+        return await self._to_the_end(self._restore(name, data, may_use))
+
+    async def delete(self, name: str, gone: Callable[[Learner], None] = lambda _: None) -> None:
+        """A learner goes; `gone` hears of it, also when whoever asked does not wait for it."""
+        await self._to_the_end(self._delete(name, gone))
+
+    async def _create(
+        self, name: str, spec: CombinerSpec, field: str, spec_field: str, may_use: MayUse
+    ) -> tuple[Learner, bool]:
         async with self._names.setdefault(name, asyncio.Lock()):
             known = self._learners.get(name)
             if known is not None:
@@ -95,9 +111,7 @@ class Registry:
                 self.adopt(learner, key)
             return learner, True
 
-    async def restore(self, name: str, data: bytes, may_use: MayUse = lambda _: True) -> Learner:
-        """A new learner from captured bytes."""
-        check_name(name, "name")
+    async def _restore(self, name: str, data: bytes, may_use: MayUse) -> Learner:
         async with self._names.setdefault(name, asyncio.Lock()):
             if name in self._learners:
                 raise OtherSpec(f"name: a learner called {name!r} exists; delete it first", "name")
@@ -110,14 +124,30 @@ class Registry:
                 self.adopt(learner, key)
             return learner
 
-    async def delete(self, name: str) -> Learner:
+    async def _delete(self, name: str, gone: Callable[[Learner], None]) -> None:
         async with self._names.setdefault(name, asyncio.Lock()):
             learner = self.find(name)
             await learner.close()
-            await self._journal.transact(Delete(learner.key))
+            try:
+                await self._journal.transact(Delete(learner.key))
+            except StoreError:
+                await learner.reopen()  # as a full disk refuses it: the learner is there, and goes on
+                raise
             del self._learners[name]
             self._changed(name, None)
-            return learner
+            gone(learner)
+
+    async def _to_the_end(self, change: Coroutine[Any, Any, T]) -> T:
+        """Go on with a change when whoever asked has gone: half of it would be neither there nor not there."""
+        task = asyncio.create_task(change)
+        self._changes.add(task)
+        task.add_done_callback(self._ended)
+        return await asyncio.shield(task)
+
+    def _ended(self, task: "asyncio.Task[Any]") -> None:
+        self._changes.discard(task)
+        if not task.cancelled():
+            task.exception()  # told to whoever asked; nobody else wants to hear that it was not retrieved
 
     def adopt(self, learner: Learner, key: int) -> None:
         """Let a learner that is in the store go live."""

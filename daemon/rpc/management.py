@@ -97,8 +97,10 @@ class LearnerService:
 
     async def delete(self, request: wire.DeleteLearnerRequest, caller: Principal) -> Message:
         self._find(request.name, caller)
-        learner = await self._registry.delete(request.name)
-        self._streams.end_streams_of(learner, UnknownLearner(f"learner {learner.name!r} has been deleted"))
+        deleted = UnknownLearner(f"learner {request.name!r} has been deleted")
+        await self._registry.delete(
+            request.name, lambda learner: self._streams.end_streams_of(learner, deleted)
+        )
         return wire.DeleteLearnerResponse()
 
     async def snapshot(self, request: wire.SnapshotLearnerRequest, caller: Principal) -> Message:

@@ -92,6 +92,8 @@ class Journal:
 
     async def transact(self, operation: Operation) -> int:
         """Carry out an operation after all that is queued; durable when it returns."""
+        if self._closing:
+            raise StoreFailed("the journal is closed")
         future: asyncio.Future[int] = self._loop.create_future()
         self._queue.append(_Awaited(operation, future))
         self._urgent.set()
