@@ -17,7 +17,7 @@ from galloon.learners.alignment.lattice import (
     slot_posteriors,
 )
 from galloon.learners.alignment.settings import DEFAULT_SETTINGS, AlignmentSettings
-from galloon.learners.alignment.slots import align, align_outputs, in_order, with_expert
+from galloon.learners.alignment.slots import align, in_order, with_expert
 from galloon.learners.alignment.target import AlignedTarget, align_target
 from galloon.learners.alignment.vote import (
     VOTES,
@@ -38,7 +38,6 @@ __all__ = [
     "Offer",
     "SlotPosteriors",
     "align",
-    "align_outputs",
     "align_target",
     "confidence_vote",
     "derive",

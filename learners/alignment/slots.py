@@ -6,7 +6,6 @@ refined profile alignment (`search`). Sequences are put in the order of their co
 not depend on the order, nor on the names, of the experts.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -22,7 +21,7 @@ from galloon.learners.alignment.spelling import spelled
 from galloon.learners.alignment.split_glued import split_glued
 from galloon.learners.errors import BudgetExceeded, InvalidInput
 from galloon.learners.kernels.slot_search import distinct_sequences, fill_slots
-from galloon.learners.observation import ExpertOutput, Utterance
+from galloon.learners.observation import Utterance
 from galloon.learners.offers import NULL, Offers
 from galloon.learners.text.normalizers import Normalizer
 from galloon.learners.text.normalizers import normalizer as named
@@ -40,16 +39,7 @@ def align(
     The experts keep their order in the result. Confidences are those of the words; a line's confidence stands
     in where words have none.
     """
-    return align_outputs(utterance.outputs, unit, normalizer, settings)
-
-
-def align_outputs(
-    experts: Sequence[ExpertOutput],
-    unit: Unit = WORD,
-    normalizer: str | Normalizer = "basic",
-    settings: AlignmentSettings = DEFAULT_SETTINGS,
-) -> Offers:
-    """The same for what some experts said of one utterance."""
+    experts = utterance.outputs
     rule = normalizer if isinstance(normalizer, Normalizer) else named(normalizer)
     names = tuple([output.name for output in experts])
     _check_experts(names, settings)

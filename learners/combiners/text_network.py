@@ -5,9 +5,11 @@ be compared with the target. Lattices and n-best lists of the reliable engines a
 experts differ.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
-from galloon.learners.alignment import align, align_outputs, align_target, heard_alternatives, in_order
+from galloon.learners.alignment import align, align_target, heard_alternatives, in_order
 from galloon.learners.observation import ExpertOutput, Utterance
 from galloon.learners.offers import Offers
 from galloon.learners.unit import Unit
@@ -23,7 +25,7 @@ def text_network(
         # The alignment, or `in_order`, raises the error.
         return in_order(align(utterance, unit, normalizer), experts)
     chosen = [given[name] for name in experts if name in given and name in listened_to]
-    network = align_outputs(chosen, unit, normalizer)
+    network = align(replace(utterance, outputs=tuple(chosen)), unit, normalizer)
     for name in experts if len(chosen) < len(given) else ():
         if name in given and name not in listened_to:
             twins = (j for j, other in enumerate(chosen) if other.text == given[name].text)
