@@ -14,6 +14,7 @@ MODULES = (
     "automata",
     "rounds",
     "regret",
+    "bounds",
     "alignment",
     "rover",
     "catalogue",

@@ -17,12 +17,15 @@ from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.text.normalizers import normalizer
 from galloon.learners.unit import WORD
 
-LEARNERS = {
-    "component_hedge": "CDCH",
-    "expanded_hedge": "Expanded Hedge",
-    "semi_bandit": "CDSB",
-    "com_band": "CDCB",
-    "exp3_paths": "EXP3-AG",
+GAP = {"tuning": "gap"}
+LEARNERS: dict[str, tuple[str, dict[str, str]]] = {
+    "CDCH": ("component_hedge", {}),
+    "CDCH, measured gap": ("component_hedge", GAP),
+    "Expanded Hedge": ("expanded_hedge", {}),
+    "Expanded Hedge, measured gap": ("expanded_hedge", GAP),
+    "CDSB": ("semi_bandit", {}),
+    "CDCB": ("com_band", {}),
+    "EXP3-AG": ("exp3_paths", {}),
 }
 GAINS: dict[str, dict[str, Any]] = {
     "n = 1": {"kind": "ngram", "order": 1},
@@ -41,7 +44,8 @@ class Row:
     file: str
     learner: str
     gain_name: str
-    wer: float
+    wer: float  # of drawn paths, as gain, regret and bound are
+    wer_best: float  # of the most probable path
     gain: float
     regret: float | None
     bound: float | None
@@ -50,8 +54,9 @@ class Row:
 
     def as_figures(self) -> dict[str, float]:
         known = {"regret": self.regret, "bound": self.bound}
-        numbers = {"wer": round(self.wer, 2), "gain": round(self.gain, 1), "transitions": self.transitions}
-        return numbers | {name: round(value, 1) for name, value in known.items() if value is not None}
+        rates = {"wer": round(self.wer, 2), "wer_best": round(self.wer_best, 2)}
+        numbers = {"gain": round(self.gain, 1), "transitions": self.transitions}
+        return rates | numbers | {name: round(value, 1) for name, value in known.items() if value is not None}
 
 
 def figures(limit: int | None = None) -> dict[str, dict[str, float]]:
@@ -81,9 +86,10 @@ def rows(file: str, material: Material) -> list[Row]:
         algorithm="expanded_hedge",
     )
     found = []
-    for algorithm, learner in LEARNERS.items():
+    for learner, (algorithm, options) in LEARNERS.items():
         for gain_name, gain in GAINS.items():
-            played = progressive(material, replace(base, algorithm=algorithm, gain=gain))
+            spec = replace(base, algorithm=algorithm, gain=gain, options=options)
+            played, best = (progressive(material, replace(spec, decide=d)) for d in ("sample", "best"))
             statistics = played.statistics
             found.append(
                 Row(
@@ -91,6 +97,7 @@ def rows(file: str, material: Material) -> list[Row]:
                     learner,
                     gain_name,
                     scored(learner, material, played.texts).wer,
+                    scored(learner, material, best.texts).wer,
                     statistics.gain,
                     statistics.regret,
                     statistics.bound,
@@ -130,6 +137,7 @@ def page(limit: int | None = None) -> str:
                 row.learner,
                 row.gain_name,
                 f"{row.wer:.2f}",
+                f"{row.wer_best:.2f}",
                 f"{row.gain:,.0f}",
                 _shown(row.regret),
                 _shown(row.bound),
@@ -137,7 +145,16 @@ def page(limit: int | None = None) -> str:
             )
             for row in rows(name, material)
         ]
-        heads = ("learner", "patterns", "WER", "gain", "regret", "bound", "transitions of A'")
+        heads = (
+            "learner",
+            "patterns",
+            "WER, drawn",
+            "WER, most probable",
+            "gain, drawn",
+            "regret, drawn",
+            "bound",
+            "transitions of A'",
+        )
         parts.append(table(heads, lines, left=2))
     return "\n\n".join(parts)
 
