@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from galloon.learners.spelling import Spelling, spelled
+
 NULL = 0
 
 
@@ -54,6 +56,23 @@ class Offers:
     labels: Mapping[str, str] = field(default_factory=dict)  # as of an utterance
     posteriors: TokenPosteriors = NO_POSTERIORS
     derived_count: int = 0  # how many experts, the last ones, are derived
+
+    # Not part of the value: computed once, when first asked for. `replace` forgets it.
+    _spelling: Spelling | None = field(default=None, init=False, repr=False, compare=False)
+
+    @property
+    def spelling(self) -> Spelling:
+        """The characters of the vocabulary."""
+        if self._spelling is None:
+            known = spelled(self.vocabulary)
+            object.__setattr__(self, "_spelling", known)
+            return known
+        return self._spelling
+
+    def spelled_as(self, spelling: Spelling) -> "Offers":
+        """The same offers, with the characters of their vocabulary as somebody has computed them already."""
+        object.__setattr__(self, "_spelling", spelling)
+        return self
 
     @property
     def slot_count(self) -> int:

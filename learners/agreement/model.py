@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from galloon.learners.agreement.copies import heard, originals
 from galloon.learners.agreement.estimates import Estimate, error_rates
-from galloon.learners.alignment.spelling import spelled
 from galloon.learners.bounded_table import BoundedTable
 from galloon.learners.errors import DamagedState, InvalidInput
 from galloon.learners.kernels.agreement import (
@@ -90,7 +89,7 @@ class AgreementModel:
 
     def weigh(self, offers: Offers) -> Weighed:
         """How probable each engine's token is in each slot."""
-        letters, tokens = spelled(offers.vocabulary), self._in_order(offers.tokens)
+        letters, tokens = offers.spelling, self._in_order(offers.tokens)
         line = weigh(self._book, tokens, self._in_order(offers.confidences), letters.points, letters.starts)
         _, candidates, counts, _, posteriors, *_ = line
         found = np.zeros(tokens.shape)
@@ -105,7 +104,7 @@ class AgreementModel:
     def observe(self, offers: Offers, weighed: Weighed | None = None) -> None:
         """Take a line in. `weighed`, if nothing was taken in since, saves weighing it again."""
         weighed = weighed or self.weigh(offers)
-        letters, tokens = spelled(offers.vocabulary), self._in_order(offers.tokens)
+        letters, tokens = offers.spelling, self._in_order(offers.tokens)
         self._lexicon.make_room(tokens.size)
         self._spelling.make_room(2 * LETTER_ORDER * (letters.codes.size + len(offers.vocabulary)))
         used = np.array([self._lexicon.used[0], self._spelling.used[0]])

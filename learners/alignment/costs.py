@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from galloon.learners.alignment.settings import AlignmentSettings
-from galloon.learners.alignment.spelling import spelled
 from galloon.learners.kernels.token_distance import cross_costs
 from galloon.learners.offers import NULL
+from galloon.learners.spelling import spelled
 from galloon.learners.unit import Unit
 
 

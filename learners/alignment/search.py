@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from galloon.learners.alignment.settings import AlignmentSettings
-from galloon.learners.alignment.spelling import Spelling
 from galloon.learners.errors import BudgetExceeded
 from galloon.learners.kernels.slot_search import find_slots
 from galloon.learners.kernels.word_slots import align_words
+from galloon.learners.spelling import Spelling
 
 UNTIMED = np.empty((0, 2))  # tokens without times
 

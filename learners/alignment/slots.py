@@ -17,12 +17,12 @@ from galloon.learners.alignment.letters import check_letters
 from galloon.learners.alignment.search import UNTIMED, search_slots, search_word_slots
 from galloon.learners.alignment.sequences import Outputs, confidences_of, read_outputs
 from galloon.learners.alignment.settings import DEFAULT_SETTINGS, AlignmentSettings
-from galloon.learners.alignment.spelling import spelled
 from galloon.learners.alignment.split_glued import split_glued
 from galloon.learners.errors import BudgetExceeded, InvalidInput
 from galloon.learners.kernels.slot_search import distinct_sequences, fill_slots
 from galloon.learners.observation import Utterance
 from galloon.learners.offers import NULL, Offers
+from galloon.learners.spelling import spelled
 from galloon.learners.text.normalizers import Normalizer
 from galloon.learners.text.normalizers import normalizer as named
 from galloon.learners.unit import WORD, Unit
@@ -52,10 +52,11 @@ def align(
         filled = _character_slots(outputs, confidences, unit, settings)
         return Offers(names, outputs.vocabulary, *filled)
     times = times_given(experts, outputs) if settings.time_cost > 0 else (UNTIMED, NOBODY)
+    letters = spelled(outputs.vocabulary)
     tokens, sureness, pieces = search_word_slots(
-        (outputs.numbers, outputs.starts, confidences, *times), spelled(outputs.vocabulary), settings
+        (outputs.numbers, outputs.starts, confidences, *times), letters, settings
     )
-    network = Offers(names, outputs.vocabulary, tokens, sureness)
+    network = Offers(names, outputs.vocabulary, tokens, sureness).spelled_as(letters)
     return split_glued(network, pieces) if len(pieces) else network
 
 

@@ -6,7 +6,7 @@ to a perfect choice, and of those the one in which true tokens look most like wh
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from galloon.learners.alignment.costs import costs_across
 from galloon.learners.alignment.letters import check_letters
 from galloon.learners.alignment.settings import DEFAULT_SETTINGS, AlignmentSettings
-from galloon.learners.alignment.spelling import spelled
 from galloon.learners.alignment.vocabulary import slot_tokens
 from galloon.learners.errors import BudgetExceeded
 from galloon.learners.kernels.target import place_target, place_words
 from galloon.learners.offers import NULL, Offers
+from galloon.learners.spelling import Spelling, spelled
 from galloon.learners.text.normalizers import Normalizer
 from galloon.learners.text.normalizers import normalizer as named
 from galloon.learners.unit import WORD, Unit
@@ -33,6 +33,7 @@ class AlignedTarget:
     unreachable: int  # true tokens that fall between slots
     errors: int  # what a perfect choice in every slot would leave
     length: int  # true tokens
+    letters: Spelling | None = field(default=None, repr=False, compare=False)  # of the vocabulary, if known
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -63,7 +64,7 @@ def align_target(
     vocabulary = network.vocabulary if len(ids) == len(network.vocabulary) else tuple(ids)
     if unit.whole_words:
         check_letters(vocabulary, settings)
-        letters = spelled(vocabulary)
+        letters = network.spelling if vocabulary is network.vocabulary else spelled(vocabulary)
         tokens, unplaced, errors = place_words(
             slot_tokens(network),
             numbers,
@@ -73,7 +74,7 @@ def align_target(
             settings.gap_cost,
             settings.unlike_bounds,
         )
-        return AlignedTarget(tokens, vocabulary, int(unplaced), int(errors), len(true_tokens))
+        return AlignedTarget(tokens, vocabulary, int(unplaced), int(errors), len(true_tokens), letters)
     costs = costs_across(network.vocabulary, tuple(true_tokens), unit, settings)
     places, errors = place_target(slot_tokens(network), numbers, costs, settings.gap_cost)
     tokens = np.full(network.slot_count, NULL, dtype=np.int32)

@@ -6,10 +6,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from galloon.learners.alignment.spelling import Spelling
 from galloon.learners.bounded_table import BoundedTable
 from galloon.learners.kernels.offer_model import read_text, rows_of_text
 from galloon.learners.offer_model.characters import CLASSES
+from galloon.learners.spelling import Spelling
 from galloon.learners.unit import Unit
 
 # Orders of the n-gram models, tokens looked at to the right, and the probability of an unseen token or letter.

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from galloon.learners.alignment.spelling import spelled
 from galloon.learners.kernels.language import hash_tokens
+from galloon.learners.spelling import spelled
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from galloon.learners.alignment import AlignedTarget
-from galloon.learners.alignment.spelling import spelled
 from galloon.learners.alignment.vocabulary import slot_tokens
 from galloon.learners.bounded_table import BoundedTable
 from galloon.learners.kernels.offer_features import Language, Page
@@ -27,6 +26,7 @@ from galloon.learners.offer_model.language import LanguageModel
 from galloon.learners.offer_model.letters import Letters, letters_of
 from galloon.learners.offer_model.reliability import Reliability
 from galloon.learners.offers import Offers
+from galloon.learners.spelling import spelled
 from galloon.learners.state import check_arrays
 from galloon.learners.unit import Unit
 
@@ -94,7 +94,7 @@ class OfferModel:
 
     def score(self, network: Offers, labels: Mapping[str, str]) -> ScoredOffers:
         """How probable each offer of each slot is."""
-        spelling, ids = spelled(network.vocabulary), self._listened_to()
+        spelling, ids = network.spelling, self._listened_to()
         *sheets, probabilities, best = read_and_score(
             (slot_tokens(network), network.confidences, ids),
             (spelling.points, spelling.starts),
@@ -117,7 +117,7 @@ class OfferModel:
     ) -> None:
         """Take in the true token of every slot. `scored`, if still there, saves looking at the slots again."""
         self._learn(network, labels, target.tokens, target.tokens, _NO_GAINS, target.tokens, scored)
-        self._language.read(spelled(target.vocabulary), target.tokens)
+        self._language.read(target.letters or spelled(target.vocabulary), target.tokens)
 
     def learn_shown(
         self,
@@ -133,7 +133,7 @@ class OfferModel:
         # A shown token that was surely right is the truth of its slot.
         known = np.where(right, shown, truth)
         self._learn(network, labels, truth, shown, gains, known, scored)
-        letters = spelled(network.vocabulary)
+        letters = network.spelling
         borders = np.flatnonzero(np.diff(right.astype(np.int8), prepend=0, append=0))
         for first, last in zip(borders[::2], borders[1::2], strict=True):
             self._language.read(letters, shown[first:last])
