@@ -133,6 +133,7 @@ def _files(folder: Path) -> None:
     page = (ROOT / "tests/data/formats/tesseract-tsv/page.tsv").read_text(encoding="utf-8")
     (folder / "eng.tsv").write_text(page, encoding="utf-8")
     (folder / "deu.tsv").write_text(page.replace("ears", "cars"), encoding="utf-8")
+    _pages_and_recordings(folder, page)
     true_texts = [output.text for output in read_file(folder / "eng.tsv").outputs.values()]
     (folder / "true.txt").write_text("\n".join(true_texts) + "\n", encoding="utf-8")
     shutil.copy(ROOT / "daemon/galloon.toml", folder / "galloon.toml")
@@ -143,3 +144,20 @@ def _files(folder: Path) -> None:
             experts = {name: line["experts"][name] for name in ("tess_eng", "tess_deu", "rapidocr")}
             kept = {"id": f"line-{number}", "domain": line["domain"], "target": line["target"]}
             file.write(json.dumps({**kept, "experts": experts}) + "\n")
+
+
+def _pages_and_recordings(folder: Path, page: str) -> None:
+    """The same page in other formats and in folders, and a recording."""
+    (folder / "deu.hocr").write_bytes((ROOT / "tests/data/formats/hocr/page.hocr").read_bytes())
+    (folder / "page.xml").write_bytes((ROOT / "tests/data/formats/alto/page.xml").read_bytes())
+    (folder / "model.txt").write_bytes((ROOT / "tests/data/formats/text/page.txt").read_bytes())
+    for engine in ("eng", "deu", "cloud", "vlm"):
+        (folder / "out" / engine).mkdir(parents=True)
+        (folder / "out" / engine / "page-001.tsv").write_text(page, encoding="utf-8")
+    words = [(word, 0.4 * n, 0.4 * n + 0.3) for n, word in enumerate("so it is and so it was".split())]
+    segments = [{"id": 0, "start": 0.0, "end": 2.8, "text": " ".join(word for word, _, _ in words)}]
+    (folder / "whisper.json").write_text(json.dumps({"text": "", "segments": segments}), encoding="utf-8")
+    heard = [{"word": word, "start": start, "end": end, "conf": 0.9} for word, start, end in words]
+    (folder / "vosk.json").write_text(json.dumps({"result": heard, "text": ""}), encoding="utf-8")
+    rows = [f"talk 1 {start:.2f} 0.30 {word} 0.9\n" for word, start, _ in words]
+    (folder / "talk.ctm").write_text("".join(rows), encoding="utf-8")
