@@ -10,28 +10,23 @@ from galloon.learners.unit import unit_named
 from galloon.v1 import spec_pb2 as wire
 
 DEFAULT = CombinerSpec(experts=("any",))
-# Names of the wire beside those of the library; the wire's zero is the library's default.
-ALGORITHMS = {
-    wire.ALGORITHM_UNSPECIFIED: "tied",
-    wire.ALGORITHM_TIED: "tied",
-    wire.ALGORITHM_COMPONENT_HEDGE: "component_hedge",
-    wire.ALGORITHM_EXPANDED_HEDGE: "expanded_hedge",
-    wire.ALGORITHM_PERTURBED_LEADER: "perturbed_leader",
-    wire.ALGORITHM_SEMI_BANDIT: "semi_bandit",
-    wire.ALGORITHM_COM_BAND: "com_band",
-    wire.ALGORITHM_EXP3_PATHS: "exp3_paths",
-}
+
+
+def _names(enum: Any, default: str) -> dict[Any, str]:
+    """Names of the library by the wire's numbers: ALGORITHM_COM_BAND is com_band, zero is the default."""
+    (zero,) = (name for name, number in enum.items() if number == 0)
+    prefix = zero.removesuffix("UNSPECIFIED")
+    return {number: name.removeprefix(prefix).lower() if number else default for name, number in enum.items()}
+
+
+ALGORITHMS = _names(wire.Algorithm, DEFAULT.algorithm)
+UNITS = _names(wire.Unit, DEFAULT.unit.name)
+DECISIONS = _names(wire.Decide, "sample")
 SETTINGS = {
     wire.SETTING_UNSPECIFIED: "",
     wire.SETTING_FULL: "full",
     wire.SETTING_SEMI_BANDIT: "semi",
     wire.SETTING_BANDIT: "bandit",
-}
-UNITS = {wire.UNIT_UNSPECIFIED: "word", wire.UNIT_WORD: "word", wire.UNIT_CHAR: "char"}
-DECISIONS = {
-    wire.DECIDE_UNSPECIFIED: "sample",
-    wire.DECIDE_SAMPLE: "sample",
-    wire.DECIDE_BEST: "best",
 }
 GAINS: Mapping[str, Any] = {
     "slot_match": wire.SlotMatchGain,
