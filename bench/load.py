@@ -12,7 +12,8 @@ from time import perf_counter
 
 import grpc
 
-from bench.work import Round, opening
+from bench.work import SPEC, Round, opening
+from galloon.learners.combiners.spec import CombinerSpec
 from galloon.v1 import combine_pb2 as wire
 
 METHOD = "/galloon.v1.CombineService/Combine"
@@ -31,7 +32,13 @@ class Taken:
         return (len(self.choose_s) + len(self.learn_s)) / self.seconds
 
 
-async def put_load(address: str, learners: Iterable[str], work: list[list[Round]], window: int) -> Taken:
+async def put_load(
+    address: str,
+    learners: Iterable[str],
+    work: list[list[Round]],
+    window: int,
+    spec: CombinerSpec = SPEC,
+) -> Taken:
     """One stream for each list of rounds, on the learner of its place; every round is chosen and taught."""
     taken = Taken()
     # A connection for every few streams, as separate clients would have.
@@ -39,7 +46,7 @@ async def put_load(address: str, learners: Iterable[str], work: list[list[Round]
         grpc.aio.insecure_channel(address, options=[("grpc.use_local_subchannel_pool", 1)]) for _ in range(4)
     ]
     streams = [
-        _Stream(channels[number % len(channels)], learner, rounds, window, taken)
+        _Stream(channels[number % len(channels)], opening(learner, spec), rounds, window, taken)
         for number, (learner, rounds) in enumerate(zip(learners, work, strict=True))
     ]
     await asyncio.gather(*(stream.open() for stream in streams))
@@ -55,10 +62,10 @@ class _Stream:
     """A stream that keeps `window` rounds in flight: utterance, choice, feedback, lesson."""
 
     def __init__(
-        self, channel: grpc.aio.Channel, learner: str, rounds: list[Round], window: int, taken: Taken
+        self, channel: grpc.aio.Channel, first: bytes, rounds: list[Round], window: int, taken: Taken
     ) -> None:
         self._call = channel.stream_stream(METHOD)()
-        self._learner, self._window, self._taken = learner, window, taken
+        self._first, self._window, self._taken = first, window, taken
         self._left = deque(rounds)
         self._feedback = {round_.id: round_.feedback for round_ in rounds}
         self._sent: dict[str, float] = {}
@@ -66,7 +73,7 @@ class _Stream:
         self._wake = asyncio.Event()
 
     async def open(self) -> None:
-        await self._call.write(opening(self._learner))
+        await self._call.write(self._first)
         answer = wire.CombineResponse.FromString(await self._call.read())
         assert answer.WhichOneof("response") == "opened", answer
 

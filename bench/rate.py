@@ -1,9 +1,9 @@
 """How many messages a second the daemon keeps of a bare echo of the same schema, and where its time goes.
 
 16 streams, 5 experts x 20 slots, a choice and durable feedback for every utterance, Expanded Hedge with n = 2 on
-windows of 8. Echo and daemon take turns in pairs, so that a busy machine slows both; figures are medians. Rates
-are those under full load, where latencies are mostly queueing; latencies under a light load stand beside them.
-`figures()` gives them all.
+windows of 8; and the default learner on plain texts of as many words. Echo and daemon take turns in pairs, so that
+a busy machine slows both; figures are medians. Rates are those under full load, where latencies are mostly
+queueing; latencies under a light load stand beside them. `figures()` gives them all.
 """
 
 import asyncio
@@ -17,11 +17,12 @@ from typing import Any
 from bench.load import Taken, put_load
 from bench.profiles import breakdown
 from bench.servers import Server, daemon, echo_server
-from bench.work import SPEC, rounds
+from bench.work import DEFAULT, SPEC, rounds
 from galloon.clients.api.client import GalloonClient
 from galloon.clients.api.questions import AlignedUtterance, Answered
 from galloon.clients.api.stream import StreamOptions
 from galloon.learners.combiners.contract import TrueTokens
+from galloon.learners.combiners.spec import CombinerSpec
 
 STREAMS, ROUNDS, PAIRS = 16, 100, 7
 WINDOW = 32  # rounds of one stream in flight: enough that neither server ever waits for the load
@@ -49,9 +50,11 @@ def _interleaved(directory: Path) -> dict[str, Any]:
     directory.mkdir()
     with echo_server(directory) as echo, daemon(directory) as served:
         for server in (echo, served):
-            _run(server, "warm-up", WARM_UP_ROUNDS, WINDOW)
+            for spec in (SPEC, DEFAULT):
+                _run(server, "warm-up", WARM_UP_ROUNDS, WINDOW, spec)
         pairs = [_pair(echo, served, f"full-{n}", ROUNDS, WINDOW) for n in range(PAIRS)]
         light = [_pair(echo, served, f"light-{n}", LIGHT_ROUNDS, LIGHT_WINDOW) for n in range(PAIRS)]
+        texts = [_pair(echo, served, f"texts-{n}", ROUNDS, WINDOW, DEFAULT) for n in range(PAIRS)]
         shipped = _shipped_client(served)
     echoes, daemons = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
     light_echoes, light_daemons = [pair[0] for pair in light], [pair[1] for pair in light]
@@ -64,6 +67,11 @@ def _interleaved(directory: Path) -> dict[str, Any]:
         "daemon_share_of_echo_worst": min(ours.messages_per_s / bare.messages_per_s for bare, ours in pairs),
         "echo_cpu_us_per_round": _median(echoes, lambda run: run.cpu_us_per_round),
         "daemon_cpu_us_per_round": _median(daemons, lambda run: run.cpu_us_per_round),
+        "default_learner_on_plain_text": {
+            "daemon_messages_per_s": _median([ours for _, ours in texts], lambda run: run.messages_per_s),
+            "daemon_share_of_echo": median(ours.messages_per_s / bare.messages_per_s for bare, ours in texts),
+            "daemon_cpu_us_per_round": _median([ours for _, ours in texts], lambda run: run.cpu_us_per_round),
+        },
         "full_load": _latencies(daemons),
         "light_load": _latencies(light_daemons),
         "light_load_echo": _latencies(light_echoes),
@@ -71,8 +79,10 @@ def _interleaved(directory: Path) -> dict[str, Any]:
     }
 
 
-def _pair(echo: Server, served: Server, prefix: str, count: int, window: int) -> tuple[Run, Run]:
-    return _run(echo, prefix, count, window), _run(served, prefix, count, window)
+def _pair(
+    echo: Server, served: Server, prefix: str, count: int, window: int, spec: CombinerSpec = SPEC
+) -> tuple[Run, Run]:
+    return _run(echo, prefix, count, window, spec), _run(served, prefix, count, window, spec)
 
 
 def _latencies(runs: list[Run]) -> dict[str, float]:
@@ -91,10 +101,13 @@ def quantile(values: list[float], share: float) -> float:
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
-def _run(server: Server, prefix: str, count: int, window: int) -> Run:
-    work = [rounds(f"{prefix}-{stream}", count) for stream in range(STREAMS)]
+def _run(server: Server, prefix: str, count: int, window: int, spec: CombinerSpec = SPEC) -> Run:
+    """The paper's learner gets slots, the default one plain texts."""
+    plain_text = spec is DEFAULT
+    work = [rounds(f"{prefix}-{stream}", count, plain_text) for stream in range(STREAMS)]
+    learner = "texts" if plain_text else "rate"
     cpu_s = server.cpu_s()
-    taken: Taken = asyncio.run(put_load(server.address, ["rate"] * STREAMS, work, window))
+    taken: Taken = asyncio.run(put_load(server.address, [learner] * STREAMS, work, window, spec))
     used_s = server.cpu_s() - cpu_s
     return Run(taken.messages_per_s, 1e6 * used_s / (STREAMS * count), taken.choose_s, taken.learn_s)
 

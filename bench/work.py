@@ -1,6 +1,7 @@
-"""The work that servers are measured by: utterances of 5 experts x 20 slots, each with its feedback.
+"""The work that servers are measured by: utterances of 5 experts x 20 words, each with its feedback.
 
-`rounds` makes requests as bytes, so that the load itself costs as little as it can.
+`rounds` makes requests as bytes, so that the load itself costs as little as it can: aligned slots with true
+tokens, or plain texts with a true text.
 """
 
 from dataclasses import dataclass
@@ -8,8 +9,9 @@ from random import Random
 
 from galloon.clients.api.questions import AlignedUtterance
 from galloon.codec.request import feedback_request, open_request, utterance_request
-from galloon.learners.combiners.contract import TrueTokens
+from galloon.learners.combiners.contract import TrueText, TrueTokens
 from galloon.learners.combiners.spec import CombinerSpec
+from galloon.learners.observation import Utterance
 
 EXPERTS = ("tesseract", "whisper", "vosk", "kaldi", "kraken")
 SLOTS = 20
@@ -17,6 +19,9 @@ WORDS = ("the", "quick", "brown", "fox", "jumps", "over", "a", "lazy", "dog", "a
 SPEC = CombinerSpec(
     experts=EXPERTS, algorithm="expanded_hedge", gain={"kind": "ngram", "order": 2}, window=8, seed=1
 )
+DEFAULT = CombinerSpec(
+    experts=EXPERTS, decide="best"
+)  # what a learner is that is given nothing but its engines
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +33,7 @@ class Round:
     feedback: bytes
 
 
-def rounds(prefix: str, count: int) -> list[Round]:
+def rounds(prefix: str, count: int, plain_text: bool = False) -> list[Round]:
     """Rounds whose ids start with the prefix; experts are right four times of five."""
     random, made = Random(prefix), []
     for number in range(count):
@@ -38,8 +43,13 @@ def rounds(prefix: str, count: int) -> list[Round]:
             name: tuple(word if random.random() < 0.8 else random.choice(WORDS) for word in truth)
             for name in EXPERTS
         }
-        utterance = utterance_request(AlignedUtterance(id_, offers))
-        feedback = feedback_request(id_, TrueTokens(truth))
+        if plain_text:
+            texts = {name: " ".join(filter(None, words)) for name, words in offers.items()}
+            utterance = utterance_request(Utterance.of_texts(id_, texts))
+            feedback = feedback_request(id_, TrueText(" ".join(filter(None, truth))))
+        else:
+            utterance = utterance_request(AlignedUtterance(id_, offers))
+            feedback = feedback_request(id_, TrueTokens(truth))
         made.append(Round(id_, utterance.SerializeToString(), feedback.SerializeToString()))
     return made
 

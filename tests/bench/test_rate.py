@@ -10,7 +10,7 @@ from bench import crowd, rate
 from bench.load import put_load
 from bench.profiles import breakdown
 from bench.servers import daemon, echo_server
-from bench.work import rounds
+from bench.work import DEFAULT, rounds
 
 
 def test_echo_and_daemon_take_the_same_load(tmp_path: Path):
@@ -22,6 +22,13 @@ def test_echo_and_daemon_take_the_same_load(tmp_path: Path):
             assert taken.messages_per_s > 0
             assert server.cpu_s() > 0
             assert server.memory_bytes() > 10_000_000
+
+
+def test_the_default_learner_takes_plain_texts(tmp_path: Path):
+    with daemon(tmp_path) as served:
+        work = [rounds(f"s{stream}", 5, plain_text=True) for stream in range(3)]
+        taken = asyncio.run(put_load(served.address, ["texts"] * 3, work, 2, DEFAULT))
+    assert (len(taken.choose_s), len(taken.learn_s)) == (15, 15)
 
 
 def test_a_small_crowd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
