@@ -12,6 +12,7 @@ from tests.daemon_process import Daemon
 from tests.fault.small_disk import needs_small_disks, small_disk
 
 SIZE = 4 << 20
+PAGE = 4096  # of memory, which is what a tmpfs gives away
 MOST = 400  # rounds that surely do not fit into the room that is left
 
 
@@ -53,5 +54,35 @@ async def test_a_disk_that_fills_up_refuses_heals_and_keeps_what_was_acknowledge
                     again = await learners.GetLearner(learners_pb2.GetLearnerRequest(name="test"))
                     assert again.learner.digest == shown.learner.digest
                     assert again.learner.statistics.lessons == acknowledged
+        finally:
+            daemon.kill()
+
+
+@needs_small_disks()
+async def test_a_full_disk_after_a_delete_ends_nothing_and_answers_everything(tmp_path: Path):
+    """A delete takes the mark of what was acknowledged back; writing the next one needs no new space."""
+    with small_disk(tmp_path / "data", SIZE) as disk:
+        daemon = Daemon(tmp_path, "log.level=error", inside=disk.inside)
+        await asyncio.to_thread(daemon.start)
+        try:
+            async with grpc.aio.insecure_channel(daemon.address) as channel:
+                learners = learners_pb2_grpc.LearnerServiceStub(channel)
+                stream = Conversation(combine_pb2_grpc.CombineServiceStub(channel).Combine())
+                await stream.opened(wire.Open(learner="test", create=simple_spec()))
+                number = 0
+                for pages in range(12):  # at one of these sizes a commit takes the last page
+                    request = learners_pb2.CreateLearnerRequest(name="passing", spec=simple_spec())
+                    await learners.CreateLearner(request)
+                    await learners.DeleteLearner(learners_pb2.DeleteLearnerRequest(name="passing"))
+                    disk.fill(pages * PAGE)
+                    answered = None
+                    while answered is None or answered.HasField("learned"):
+                        number += 1
+                        await stream.choice(utterance(number))
+                        answered = await stream.ask(feedback(number))
+                    assert "full" in answered.problem.message
+                    disk.empty()
+                    assert daemon.process is not None
+                    assert daemon.process.poll() is None, "a full disk ended the daemon"
         finally:
             daemon.kill()
