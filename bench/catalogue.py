@@ -79,7 +79,7 @@ def materials(limit: int | None = None) -> dict[str, Material]:
 def rows(file: str, material: Material) -> list[Row]:
     """Every learner with every gain."""
     base = CombinerSpec(
-        experts=material.experts,
+        engines=material.experts,
         derived=("vote",),
         window=WINDOW,
         normalizer=normalizer_for(material.utterances),

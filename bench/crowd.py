@@ -15,7 +15,7 @@ from typing import Any
 from bench.rate import quantile
 from bench.servers import Server, daemon
 from bench.work import EXPERTS, SPEC
-from galloon.clients.api.client import GalloonClient
+from galloon.clients.api.client import Client
 from galloon.clients.api.questions import AlignedUtterance
 from galloon.clients.api.stream import CombineStream, StreamOptions
 from galloon.learners.combiners.contract import TrueTokens
@@ -28,7 +28,7 @@ PAIRS = 5
 # Component Hedge on 5 experts, n = 5 and windows of 68 slots: 5^5 * 64 = 200,000 transitions of A'.
 HEAVY_SLOTS = 68
 HEAVY = CombinerSpec(
-    experts=EXPERTS, algorithm="component_hedge", gain={"kind": "ngram", "order": 5}, window=HEAVY_SLOTS
+    engines=EXPERTS, algorithm="component_hedge", gain={"kind": "ngram", "order": 5}, window=HEAVY_SLOTS
 )
 PATIENT = StreamOptions(timeout_s=300, open_timeout_s=300)
 WORDS = ("the", "quick", "brown", "fox", "jumps")
@@ -49,7 +49,7 @@ def figures() -> dict[str, Any]:
 async def _crowd(server: Server) -> dict[str, Any]:
     """Open a stream on each of 1,000 new learners, play a round on all of them, keep them all open."""
     empty = server.memory_bytes()
-    async with GalloonClient(server.address, options=PATIENT) as client:
+    async with Client(server.address, options=PATIENT) as client:
         streams = [client.stream(f"crowd/{number:04}", create=SPEC) for number in range(CROWD)]
         places = asyncio.Semaphore(OPENED_AT_ONCE)
         await asyncio.gather(*(_within(places, stream.open) for stream in streams))
@@ -79,7 +79,7 @@ async def _within(places: asyncio.Semaphore, work: Callable[[], Any]) -> None:
         await work()
 
 
-async def _statistics(client: GalloonClient) -> Any:
+async def _statistics(client: Client) -> Any:
     """Lessons of every learner of the crowd."""
     for info in await client.list_learners("crowd/"):
         shown = await client.get_learner(info.name)
@@ -94,7 +94,7 @@ async def _round(stream: CombineStream, id_: str) -> None:
 
 async def _disturbance(server: Server) -> dict[str, Any]:
     """Light learners alone, then beside the heavy one, in pairs; choose latencies of the light ones alone."""
-    async with GalloonClient(server.address, options=PATIENT) as client:
+    async with Client(server.address, options=PATIENT) as client:
         made = await client.create_learner("heavy", HEAVY)
         assert made.statistics is not None
         alone, beside, heavy_rounds = [], [], 0
@@ -117,7 +117,7 @@ async def _disturbance(server: Server) -> dict[str, Any]:
         }
 
 
-async def _light(client: GalloonClient, prefix: str) -> list[float]:
+async def _light(client: Client, prefix: str) -> list[float]:
     """Latencies of choices at a modest rate: what a user of another learner feels."""
     taken: list[float] = []
 
@@ -135,7 +135,7 @@ async def _light(client: GalloonClient, prefix: str) -> list[float]:
     return taken
 
 
-async def _heavy(client: GalloonClient, prefix: str, stop: asyncio.Event, most: int = 10_000) -> int:
+async def _heavy(client: Client, prefix: str, stop: asyncio.Event, most: int = 10_000) -> int:
     """Rounds of the heavy learner, one after the other, until told to stop."""
     truth = (WORDS * HEAVY_SLOTS)[:HEAVY_SLOTS]
     offers = {name: (WORDS[shift:] * HEAVY_SLOTS)[:HEAVY_SLOTS] for shift, name in enumerate(EXPERTS)}

@@ -94,7 +94,7 @@ class Reader:
 
     def __init__(self, engines: tuple[str, ...]) -> None:
         self._engines = engines
-        self._combiner = build(CombinerSpec(experts=engines, normalizer="none", decide="best"))
+        self._combiner = build(CombinerSpec(engines=engines, normalizer="none", decide="best"))
         self._round = 0
 
     def text(self, lines: Iterable[MatchedLine]) -> str:

@@ -18,7 +18,7 @@ from bench.load import Taken, put_load
 from bench.profiles import breakdown
 from bench.servers import Server, daemon, echo_server
 from bench.work import DEFAULT, SPEC, rounds
-from galloon.clients.api.client import GalloonClient
+from galloon.clients.api.client import Client
 from galloon.clients.api.questions import AlignedUtterance, Answered
 from galloon.clients.api.stream import StreamOptions
 from galloon.learners.combiners.contract import TrueTokens
@@ -119,11 +119,11 @@ def _median(runs: list[Run], value: Callable[[Run], float]) -> float:
 def _shipped_client(server: Server) -> float:
     """The same work through the client that users have: its own cost is part of the figure."""
 
-    async def stream(client: GalloonClient, number: int, count: int) -> None:
+    async def stream(client: Client, number: int, count: int) -> None:
         async with client.stream(
             "shipped", create=SPEC, options=StreamOptions(max_in_flight=2 * WINDOW)
         ) as opened:
-            offers = dict.fromkeys(SPEC.experts, ("the", "quick", "brown", "fox") * 5)
+            offers = dict.fromkeys(SPEC.engines, ("the", "quick", "brown", "fox") * 5)
             ids = [f"{number}-{n}" for n in range(count)]
             async for choice in opened.choose_each(AlignedUtterance(id_, offers) for id_ in ids):
                 del choice
@@ -133,7 +133,7 @@ def _shipped_client(server: Server) -> float:
 
     async def work() -> float:
         loop = asyncio.get_running_loop()
-        async with GalloonClient(server.address) as client:
+        async with Client(server.address) as client:
             started = loop.time()
             await asyncio.gather(*(stream(client, n, ROUNDS // 2) for n in range(STREAMS)))
             return STREAMS * ROUNDS / (loop.time() - started)

@@ -15,7 +15,7 @@ from bench.progressive import FIRST_FIVE
 
 ROOT = Path(__file__).parents[1]
 OCR, ASR = (f"galloon replay clients/samples/{kind}.jsonl.gz" for kind in ("ocr", "asr"))
-FIVE = f"{OCR} --experts {','.join(FIRST_FIVE)}"
+FIVE = f"{OCR} --engines {','.join(FIRST_FIVE)}"
 ROWS = {
     "OCR, five engines, words": FIVE,
     "the same, told the kind of document": f"{FIVE} --context domain",

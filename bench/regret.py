@@ -29,7 +29,7 @@ def figures() -> dict[str, dict[str, float]]:
 
 def _share(name: str, gain: dict[str, object], opponent: str, seed: int) -> float:
     spec = CombinerSpec(
-        experts=("a", "b", "c"), algorithm=name, gain=gain, window=4, horizon=ROUNDS, seed=seed
+        engines=("a", "b", "c"), algorithm=name, gain=gain, window=4, horizon=ROUNDS, seed=seed
     )
     run = simulate(spec, Table(3, 4, ROUNDS), opponent)
     assert run.final_bound is not None

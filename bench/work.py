@@ -17,10 +17,10 @@ EXPERTS = ("tesseract", "whisper", "vosk", "kaldi", "kraken")
 SLOTS = 20
 WORDS = ("the", "quick", "brown", "fox", "jumps", "over", "a", "lazy", "dog", "and", "runs", "away", "")
 SPEC = CombinerSpec(
-    experts=EXPERTS, algorithm="expanded_hedge", gain={"kind": "ngram", "order": 2}, window=8, seed=1
+    engines=EXPERTS, algorithm="expanded_hedge", gain={"kind": "ngram", "order": 2}, window=8, seed=1
 )
 DEFAULT = CombinerSpec(
-    experts=EXPERTS, decide="best"
+    engines=EXPERTS, decide="best"
 )  # what a learner is that is given nothing but its engines
 
 

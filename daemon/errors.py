@@ -179,7 +179,7 @@ CODES: dict[type[Refused], tuple[grpc.StatusCode, wire.Reason.ValueType]] = {
 # What a client can do about each limit, said after its name and value.
 ADVICE = {
     "message_bytes": "send shorter utterances, or raise limits.message_bytes",
-    "experts": "use fewer experts, or raise limits.experts",
+    "engines": "use fewer engines, or raise limits.engines",
     "slots": "cut the utterance into shorter ones, or raise limits.slots",
     "transitions": "use fewer experts, a shorter pattern or window, or raise limits.transitions",
     "learners": "delete learners that are not needed, or raise limits.learners",

@@ -40,7 +40,7 @@ def main() -> None:
 def play(daemon: Daemon) -> None:
     """The first lines of the bundled sample, one after the other."""
     utterances = list(islice(read_utterances(ocr_sample()), ROUNDS))
-    spec = CombinerSpec(experts=tuple(output.name for output in utterances[0].outputs), decide="best")
+    spec = CombinerSpec(engines=tuple(output.name for output in utterances[0].outputs), decide="best")
     with BlockingClient(daemon.address) as client, client.stream("archive/scans", spec) as stream:
         for utterance in utterances:
             choice = stream.choose(utterance)

@@ -15,7 +15,7 @@ from concurrent.futures import Future
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from galloon.clients.api.client import GalloonClient
+from galloon.clients.api.client import Client
 from galloon.clients.api.connection import DEFAULT_ADDRESS, Connection
 from galloon.clients.api.questions import Answered, Question
 from galloon.clients.api.stream import CombineStream, StreamOptions
@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 class BlockingClient:
-    """One connection to a daemon. Its verbs are those of `GalloonClient`."""
+    """One connection to a daemon. Its verbs are those of `Client`."""
 
     def __init__(
         self, address: str | Connection = DEFAULT_ADDRESS, *, options: StreamOptions | None = None
@@ -179,8 +179,8 @@ class BlockingStream:
         _await(self._submit(self._stream.__aexit__(kind, error, trace)))
 
 
-async def _make(address: str | Connection, options: StreamOptions | None) -> GalloonClient:
-    return GalloonClient(address, options=options)  # on the loop that it belongs to
+async def _make(address: str | Connection, options: StreamOptions | None) -> Client:
+    return Client(address, options=options)  # on the loop that it belongs to
 
 
 async def _next(watching: Any) -> Statistics:

@@ -1,7 +1,7 @@
 """The asynchronous client: `stream` combines and teaches, the other verbs manage learners.
 
-    async with GalloonClient("127.0.0.1:7410") as client:
-        async with client.stream("asr", create=CombinerSpec(experts=("a", "b"))) as stream:
+    async with Client("127.0.0.1:7410") as client:
+        async with client.stream("asr", create=Spec(engines=("a", "b"))) as stream:
             choice = await stream.choose(AlignedUtterance("u1", {"a": ["the", "cat"], "b": ["the", "hat"]}))
             lesson = await stream.learn("u1", TrueText("the cat"))
 
@@ -29,7 +29,7 @@ from galloon.codec.learner import (
     snapshot_from_wire,
     statistics_from_wire,
 )
-from galloon.codec.spec import spec_to_wire
+from galloon.codec.spec import given_to_wire
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.v1 import learners_pb2 as wire
 from galloon.v1.combine_pb2_grpc import CombineServiceStub
@@ -40,7 +40,7 @@ PAGE = 1000
 T = TypeVar("T")
 
 
-class GalloonClient:
+class Client:
     """One connection to a daemon, shared by any number of streams. Belongs to one event loop."""
 
     def __init__(
@@ -78,8 +78,8 @@ class GalloonClient:
     async def create_learner(
         self, name: str, spec: CombinerSpec, *, timeout_s: float | None = None
     ) -> LearnerInfo:
-        """Make a learner; durable when it returns. `created` is false when it was there with the same spec."""
-        request = wire.CreateLearnerRequest(name=name, spec=spec_to_wire(spec))
+        """Make a learner; durable when it returns. `created` is false when it was there and agrees."""
+        request = wire.CreateLearnerRequest(name=name, spec=given_to_wire(spec))
         response = await self._repeat(
             lambda left: self._learners.CreateLearner(request, timeout=left, metadata=self._metadata),
             f"create learner {name!r}",

@@ -47,6 +47,7 @@ class Connection:
     key: Path | None = None
     token: str | None = None
     server_name: str | None = None  # the name in the daemon's certificate, where it is not the address
+    silence_s: float = 60.0  # a peer that answers nothing for so long is gone; daemons allow 45 and more
 
     def __post_init__(self) -> None:
         _, separator, port = self.address.rpartition(":")
@@ -82,9 +83,11 @@ def open_channel(connection: Connection) -> aio.Channel:
         ("grpc.initial_reconnect_backoff_ms", 50),
         ("grpc.min_reconnect_backoff_ms", 5000),
         ("grpc.max_reconnect_backoff_ms", 1000),
-        # A silent peer is found out within a minute. Daemons allow a ping each 30 seconds or so.
-        ("grpc.keepalive_time_ms", 40_000),
-        ("grpc.keepalive_timeout_ms", 20_000),
+        # A ping after two thirds of the silence; daemons allow one each 30 seconds or so. An answer is awaited for
+        # the last third: by the second option, which counts in this grpcio, where the first alone has no effect.
+        ("grpc.keepalive_time_ms", round(connection.silence_s * 2000 / 3)),
+        ("grpc.keepalive_timeout_ms", round(connection.silence_s * 1000 / 3)),
+        ("grpc.http2.ping_timeout_ms", round(connection.silence_s * 1000 / 3)),
         # Clients of one process that reach several daemons, one after the other, must not share their fate.
         ("grpc.use_local_subchannel_pool", 1),
     ]

@@ -14,7 +14,7 @@ from typing import IO, Any
 import click
 from rich.console import Console
 
-from galloon.clients.api.client import GalloonClient
+from galloon.clients.api.client import Client
 from galloon.clients.api.errors import FormatError, WrongUsage
 from galloon.clients.commands.combine_documents import (
     DocumentJob,
@@ -130,7 +130,7 @@ def combine(
         table = None if symbols is None else read_symbols(symbols)
         with reached(reach) as connect:
             if join == "match":
-                sources = sources_of(engine_inputs, given.get("experts", ()))
+                sources = sources_of(engine_inputs, given.get("engines", ()))
                 experts = tuple(dict.fromkeys(engine for source in sources for engine in source.files))
                 job = DocumentJob(
                     sources,
@@ -157,7 +157,7 @@ def combine(
                     engine_inputs, format_name=format_name, join=Join(join), whole=whole, symbols=table
                 )
                 _tell_notes(gathered)
-                utterances, experts = same_experts(gathered.utterances, given.get("experts", ()))
+                utterances, experts = same_experts(gathered.utterances, given.get("engines", ()))
             if not utterances:
                 raise FormatError(inputs[0], None, "there are no lines in it")
             order = _Order(utterances, experts, given, state, name, as_json, explain, reach is not None)
@@ -177,7 +177,7 @@ class _Order:
     shared: bool
 
 
-async def _combine_documents(connect: Callable[[], GalloonClient], order: _Order, job: DocumentJob) -> int:
+async def _combine_documents(connect: Callable[[], Client], order: _Order, job: DocumentJob) -> int:
     async with (
         connect() as client,
         guest_learner(client, "combine", name=order.name, shared=order.shared) as name,
@@ -186,7 +186,7 @@ async def _combine_documents(connect: Callable[[], GalloonClient], order: _Order
 
 
 async def _combine(
-    connect: Callable[[], GalloonClient],
+    connect: Callable[[], Client],
     order: _Order,
     write: Callable[[Utterance, Choice, tuple[str, ...], Explanation | None], None],
 ) -> None:
@@ -197,7 +197,7 @@ async def _combine(
         create = await _learner(client, order, name)
         async with client.stream(name, create=create, alternatives=order.alternatives) as stream:
             opened = stream.opened
-            utterances, _ = same_experts(order.utterances, opened.spec.experts)
+            utterances, _ = same_experts(order.utterances, opened.spec.engines)
             # A learner that has played before may know the same ids: they would get their old answers.
             mark = f"@{opened.rounds_started}" if opened.rounds_started else ""
             questions = (shown_to_learner(u, u.id + mark, opened.spec.labels) for u in utterances)
@@ -208,7 +208,7 @@ async def _combine(
                 place += 1
 
 
-async def _learner(client: GalloonClient, order: _Order, name: str) -> CombinerSpec | None:
+async def _learner(client: Client, order: _Order, name: str) -> CombinerSpec | None:
     """The spec to create the learner from; None where it is there."""
     if order.state is not None:
         info = await client.import_learner(name, order.state.read_bytes())

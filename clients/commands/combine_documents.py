@@ -15,7 +15,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from galloon.clients.api.client import GalloonClient
+from galloon.clients.api.client import Client
 from galloon.clients.api.errors import FormatError, WrongUsage
 from galloon.clients.api.stream import CombineStream
 from galloon.clients.documents.combining import combine_document, teach_document, utterance_of
@@ -97,7 +97,7 @@ def matched_utterances(job: DocumentJob) -> tuple[Utterance, ...]:
 
 
 async def combine_documents(
-    client: GalloonClient, name: str, learner: Callable[[], Awaitable[CombinerSpec | None]], job: DocumentJob
+    client: Client, name: str, learner: Callable[[], Awaitable[CombinerSpec | None]], job: DocumentJob
 ) -> int:
     """Combine every document; the exit status: 1 if one failed, and then nothing was written for it."""
     output = Output(job.writer, job.output, many=job.many, stdout=sys.stdout)
@@ -157,7 +157,7 @@ def _targets(folder: Path | None) -> dict[str, Path]:
 
 def _known_engines(stream: CombineStream, engines: tuple[str, ...]) -> tuple[str, ...]:
     """The learner's engines; all that were given must be among them."""
-    known = stream.opened.spec.experts
+    known = stream.opened.spec.engines
     strangers = [engine for engine in engines if engine not in known]
     if strangers:
         raise WrongUsage(

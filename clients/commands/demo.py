@@ -17,7 +17,7 @@ from typing import NoReturn
 import click
 from rich.console import Console
 
-from galloon.clients.api.client import GalloonClient
+from galloon.clients.api.client import Client
 from galloon.clients.api.errors import NotFound, Unreachable
 from galloon.clients.commands.local_daemon import OPTIONS, LocalDaemon, stopped_after
 from galloon.clients.commands.replay import play_with_progress
@@ -74,7 +74,7 @@ def _play(daemon: LocalDaemon, name: str, material: Material, file: Path, consol
 
 async def _play_anew(daemon: LocalDaemon, order: Order) -> Session:
     assert order.name is not None, "the learner stays, so that the page can show it"
-    async with GalloonClient(daemon.address, options=OPTIONS) as client:
+    async with Client(daemon.address, options=OPTIONS) as client:
         with suppress(NotFound):  # the first time
             await client.delete_learner(order.name)
         return await play_with_progress(client, order)

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from galloon.clients.api.errors import WrongUsage
+from galloon.clients.commands.aliases import Aliased
 from galloon.clients.replay.material import normalizer_for
 from galloon.learners.combiners.spec import ALGORITHMS, DECISIONS, CombinerSpec
 from galloon.learners.observation import Utterance
@@ -31,7 +32,7 @@ def learner_options(command: Callable[..., Any]) -> Callable[..., Any]:
         gain = [values.pop(name) for name in ("gain", "order", "max_gap", "discount")]
         given["gain"] = _gain(*gain)
         given["labels"] = tuple(given["labels"]) or None
-        for name in ("experts", "derived"):
+        for name in ("engines", "derived"):
             if given[name] is not None:
                 given[name] = tuple(part.strip() for part in given[name].split(",") if part.strip())
         return command(*arguments, given={name: v for name, v in given.items() if v is not None}, **values)
@@ -43,17 +44,10 @@ def learner_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def spec_for(
-    given: Mapping[str, Any], experts: tuple[str, ...], utterances: Iterable[Utterance]
+    given: Mapping[str, Any], engines: tuple[str, ...], utterances: Iterable[Utterance]
 ) -> CombinerSpec:
     """The spec of a new learner: what was given, and for the rest what fits these utterances."""
-    algorithm, setting = given.get("algorithm", "tied"), given.get("setting", "")
-    chosen = {
-        "normalizer": normalizer_for(utterances),
-        "decide": _decide(algorithm, setting),
-        **given,
-        "experts": experts,
-    }
-    return CombinerSpec(**chosen)
+    return CombinerSpec(**{"normalizer": normalizer_for(utterances), **given, "engines": engines})
 
 
 def check_spec(given: Mapping[str, Any], spec: CombinerSpec, where: str) -> None:
@@ -65,12 +59,6 @@ def check_spec(given: Mapping[str, Any], spec: CombinerSpec, where: str) -> None
                 f"{where} holds a learner with {name} {_shown(there)}, not {_shown(value)}: "
                 "leave the option out, or start another learner"
             )
-
-
-def _decide(algorithm: str, setting: str) -> str:
-    """Who is told everything loses nothing by showing the most probable text; who is told little must explore."""
-    told = Setting(setting) if setting else ALGORITHMS[algorithm]
-    return "best" if algorithm == "tied" and told is Setting.FULL else "sample"
 
 
 def _gain(kind: str | None, order: int | None, max_gap: int | None, discount: float | None) -> Any:
@@ -96,11 +84,17 @@ def _shown(value: Any) -> str:
 
 
 _FIELDS = (
-    *("experts", "algorithm", "setting", "unit", "normalizer", "window", "derived", "labels", "horizon"),
+    *("engines", "algorithm", "setting", "unit", "normalizer", "window", "derived", "labels", "horizon"),
     *("learning_rate", "decide", "seed"),
 )
 _OPTIONS = [
-    click.option("--experts", metavar="A,B,...", help="These engines alone, in this order. Default: all."),
+    click.option(
+        "--engines",
+        cls=Aliased,
+        aliases=["--experts"],
+        metavar="A,B,...",
+        help="These engines alone, in this order. Default: all.",
+    ),
     click.option(
         "--learner", "algorithm", type=click.Choice(list(ALGORITHMS)), help="How it learns. Default: tied."
     ),

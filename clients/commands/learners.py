@@ -26,7 +26,7 @@ def learners() -> None:
 
     \b
     Examples:
-      galloon learners create asr --experts whisper,vosk,kaldi --derived vote
+      galloon learners create asr --engines whisper,vosk,kaldi --derived vote
       galloon learners list
       galloon learners show asr --json
       galloon learners export asr -o asr.learner
@@ -82,8 +82,8 @@ def create(name: str, spec: CombinerSpec, as_json: bool, reach: Reach) -> None:
 
     \b
     Examples:
-      galloon learners create asr --experts whisper,vosk --derived vote
-      galloon learners create lab --experts a,b,c --algorithm expanded_hedge --gain ngram:order=2 --window 8
+      galloon learners create asr --engines whisper,vosk --derived vote
+      galloon learners create lab --engines a,b,c --algorithm expanded_hedge --gain ngram:order=2 --window 8
       galloon learners create ocr --spec ocr.json --seed 7
     """  # noqa: D301  # as above
 

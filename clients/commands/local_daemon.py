@@ -19,7 +19,7 @@ from pathlib import Path
 
 import click
 
-from galloon.clients.api.client import GalloonClient
+from galloon.clients.api.client import Client
 from galloon.clients.api.errors import DaemonFailed, TimedOut, Unreachable
 from galloon.clients.api.stream import StreamOptions
 from galloon.clients.commands.server_option import Reach
@@ -132,10 +132,10 @@ def local_daemon() -> Iterator[LocalDaemon]:
 
 
 @contextmanager
-def reached(reach: Reach | None) -> Iterator[Callable[[], GalloonClient]]:
+def reached(reach: Reach | None) -> Iterator[Callable[[], Client]]:
     """What makes a client, once it is needed: of the daemon that was named, or of one that ends with the block."""
     if reach is not None:
         yield reach.client
         return
     with local_daemon() as daemon:
-        yield lambda: GalloonClient(daemon.address, options=OPTIONS)
+        yield lambda: Client(daemon.address, options=OPTIONS)

@@ -11,7 +11,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from galloon.clients.api.client import GalloonClient
+from galloon.clients.api.client import Client
 from galloon.clients.api.errors import WrongUsage
 from galloon.clients.commands.learner_options import learner_options
 from galloon.clients.commands.local_daemon import reached
@@ -88,7 +88,7 @@ def replay(
             raise WrongUsage("--state and --name both say where the learner is: give one of them")
         _check_ending(plot)
         with reached(reach) as client:
-            material = read_material(file, given.get("experts", ()), limit, Input(most))
+            material = read_material(file, given.get("engines", ()), limit, Input(most))
             _tell_notes(file, material)
             order = Order(
                 *(material, given, also, state, name),
@@ -131,12 +131,12 @@ def replay(
             console.print(f"{what}: {path}", highlight=False)
 
 
-async def _play(connect: Callable[[], GalloonClient], order: Order) -> Session:
+async def _play(connect: Callable[[], Client], order: Order) -> Session:
     async with connect() as client:
         return await play_with_progress(client, order)
 
 
-async def play_with_progress(client: GalloonClient, order: Order) -> Session:
+async def play_with_progress(client: Client, order: Order) -> Session:
     """Play what was ordered, with a progress bar where somebody looks."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     quiet = not sys.stderr.isatty()

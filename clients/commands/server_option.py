@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from galloon.clients.api.client import GalloonClient
+from galloon.clients.api.client import Client
 from galloon.clients.api.connection import DEFAULT_ADDRESS, Connection
 from galloon.clients.api.errors import ClientError, WrongUsage
 from galloon.clients.api.stream import StreamOptions
@@ -30,9 +30,9 @@ class Reach:
     connection: Connection
     timeout_s: float
 
-    def client(self) -> GalloonClient:
+    def client(self) -> Client:
         options = StreamOptions(timeout_s=self.timeout_s, open_timeout_s=self.timeout_s)
-        return GalloonClient(self.connection, options=options)
+        return Client(self.connection, options=options)
 
 
 def connection_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -86,7 +86,7 @@ def _games(name: str, table: Table, options: dict[str, Any]) -> list[Run]:
         task = progress.add_task(name, total=options["seeds"] * table.rounds)
         for seed in range(options["seed"], options["seed"] + options["seeds"]):
             spec = CombinerSpec(
-                experts=tuple(f"h{j + 1}" for j in range(table.experts)),
+                engines=tuple(f"h{j + 1}" for j in range(table.experts)),
                 algorithm=name,
                 gain=_gain(options),
                 window=table.slots,

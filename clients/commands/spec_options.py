@@ -11,6 +11,7 @@ from typing import Any, TextIO
 import click
 
 from galloon.clients.api.errors import WrongUsage
+from galloon.clients.commands.aliases import Aliased
 from galloon.clients.commands.server_option import failing_well
 from galloon.learners.combiners.spec import ALGORITHMS, DECISIONS, CombinerSpec
 from galloon.learners.paths.protocol import Setting
@@ -87,7 +88,7 @@ def _same(value: Any) -> Any:
 
 # Flag to the field of the spec that it sets, with how it is read.
 _FLAGS: dict[str, Callable[[Any], Any]] = {
-    "experts": _names,
+    "engines": _names,
     "algorithm": _same,
     "gain": _gain,
     "setting": _same,
@@ -110,7 +111,9 @@ _OPTIONS = [
         type=click.File("r", encoding="utf-8"),
         help="The spec as JSON; - is standard input.",
     ),
-    click.option("--experts", metavar="A,B,...", help="Names of the engines."),
+    click.option(
+        "--engines", cls=Aliased, aliases=["--experts"], metavar="A,B,...", help="Names of the engines."
+    ),
     click.option("--algorithm", type=click.Choice(list(ALGORITHMS)), help="How it learns. Default: tied."),
     click.option("--gain", metavar="KIND[:FIELD=VALUE,...]", help="What it maximises. Default: slot_match."),
     click.option("--setting", type=click.Choice([s.value for s in Setting]), help="What feedback reveals."),

@@ -4,13 +4,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from secrets import token_hex
 
-from galloon.clients.api.client import GalloonClient
-from galloon.clients.api.errors import ClientError
+from galloon.clients.api.client import Client
+from galloon.clients.api.errors import ClientError, Unreachable
 
 
 @asynccontextmanager
 async def guest_learner(
-    client: GalloonClient, purpose: str, *, name: str | None = None, shared: bool = True
+    client: Client, purpose: str, *, name: str | None = None, shared: bool = True
 ) -> AsyncIterator[str]:
     """The name of a learner that the block may create; deleted after it.
 
@@ -20,11 +20,15 @@ async def guest_learner(
         yield name
         return
     guest = f"{purpose}/{token_hex(8)}"
+    reachable = True
     try:
         yield guest
+    except Unreachable:
+        reachable = False  # to ask once more would only double the time until the caller hears of it
+        raise
     finally:
-        if shared:
+        if shared and reachable:
             with suppress(
                 ClientError
-            ):  # never made, or the daemon is gone: then the first error is the one to hear
+            ):  # never made, or the daemon is gone: the first error is the one to hear
                 await client.delete_learner(guest)

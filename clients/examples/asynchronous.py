@@ -3,17 +3,14 @@
 import asyncio
 import sys
 
-from galloon.clients.api.client import GalloonClient
-from galloon.clients.api.questions import AlignedUtterance
-from galloon.learners.combiners.contract import TrueText
-from galloon.learners.combiners.spec import CombinerSpec
+from galloon import AlignedUtterance, Client, Spec, TrueText
 
-SPEC = CombinerSpec(experts=("whisper", "vosk", "kaldi"), algorithm="expanded_hedge", window=4)
+SPEC = Spec(engines=("whisper", "vosk", "kaldi"), algorithm="expanded_hedge", window=4)
 SPOKEN = ["call me ishmael", "some years ago", "never mind how long", "having little money"]
 
 
 async def main(address: str) -> None:
-    async with GalloonClient(address) as client, client.stream("example/async", create=SPEC) as stream:
+    async with Client(address) as client, client.stream("example/async", create=SPEC) as stream:
         for number, spoken in enumerate(SPOKEN * 5):
             words = spoken.split()
             offers = {

@@ -2,15 +2,9 @@
 
 import sys
 
-from galloon.clients.api.blocking import BlockingClient
-from galloon.clients.api.questions import AlignedUtterance, Answered
-from galloon.codec.answer import Choice
-from galloon.learners.combiners.contract import Score
-from galloon.learners.combiners.spec import CombinerSpec
+from galloon import AlignedUtterance, Answered, BlockingClient, Choice, Score, Spec
 
-SPEC = CombinerSpec(
-    experts=("tesseract", "kraken"), algorithm="exp3_paths", gain={"kind": "arbitrary"}, window=3
-)
+SPEC = Spec(engines=("tesseract", "kraken"), algorithm="exp3_paths", gain={"kind": "arbitrary"}, window=3)
 
 
 def page(number: int) -> AlignedUtterance:

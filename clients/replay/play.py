@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 
-from galloon.clients.api.client import GalloonClient
+from galloon.clients.api.client import Client
 from galloon.clients.replay.material import shown_to_learner
 from galloon.codec.answer import Choice, Lesson, Opened
 from galloon.codec.explanation import Explanation
@@ -50,7 +50,7 @@ class Played:
 
 
 async def play(
-    client: GalloonClient,
+    client: Client,
     name: str,
     utterances: Sequence[Utterance],
     create: CombinerSpec | None,

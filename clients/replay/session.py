@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from galloon.clients.api.client import GalloonClient
+from galloon.clients.api.client import Client
 from galloon.clients.api.errors import NotFound, WrongUsage
 from galloon.clients.commands.learner_options import check_spec, spec_for
 from galloon.clients.commands.temporary_learner import guest_learner
@@ -54,13 +54,11 @@ class Session:
     runs: Mapping[str, Played]
 
 
-async def replay_session(
-    client: GalloonClient, order: Order, advance: Callable[[], None] = lambda: None
-) -> Session:
+async def replay_session(client: Client, order: Order, advance: Callable[[], None] = lambda: None) -> Session:
     """Play everything that was ordered. The state is written only after a whole run."""
     async with guest_learner(client, GUEST, name=order.name, shared=order.shared) as name:
         spec, create = await _learner(client, order, name)
-        utterances, _ = same_experts(order.material.utterances, spec.experts)
+        utterances, _ = same_experts(order.material.utterances, spec.engines)
         runs = {
             GALLOON: await play(
                 client,
@@ -75,7 +73,7 @@ async def replay_session(
         if order.state is not None:
             write_state(order.state, await client.export_learner(name))
     for setting in order.also:
-        other = spec_for({**order.given, "setting": setting}, spec.experts, utterances)
+        other = spec_for({**order.given, "setting": setting}, spec.engines, utterances)
         async with guest_learner(client, GUEST, shared=order.shared) as name:
             runs[f"{GALLOON}, {setting}"] = await play(client, name, utterances, other, advance=advance)
     return Session(utterances, spec, runs)
@@ -88,9 +86,7 @@ def write_state(path: Path, data: bytes) -> None:
     partial.replace(path)
 
 
-async def _learner(
-    client: GalloonClient, order: Order, name: str
-) -> tuple[CombinerSpec, CombinerSpec | None]:
+async def _learner(client: Client, order: Order, name: str) -> tuple[CombinerSpec, CombinerSpec | None]:
     """The learner's spec, and the same again where it is still to be made."""
     if order.state is not None and order.state.exists():
         info = await client.import_learner(name, order.state.read_bytes())

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
 
-from galloon.clients.api.client import GalloonClient
+from galloon.clients.api.client import Client
 from galloon.clients.api.errors import ClientError, NotFound, Unreachable
 from galloon.clients.top.latency import Scrape, quantile, scrape
 from galloon.codec.learner import LearnerInfo, Statistics
@@ -69,7 +69,7 @@ class Watcher:
     """Use it as `async with Watcher(client, ...) as watcher`."""
 
     def __init__(
-        self, client: GalloonClient, *, prefix: str, most: int, interval_s: float, metrics_url: str | None
+        self, client: Client, *, prefix: str, most: int, interval_s: float, metrics_url: str | None
     ) -> None:
         self._client, self._prefix, self._most = client, prefix, most
         self._interval_s, self._metrics_url = interval_s, metrics_url

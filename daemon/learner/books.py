@@ -37,7 +37,7 @@ class Books:
     def __init__(self, spec: CombinerSpec) -> None:
         self._unit = spec.unit
         self._normalize = normalizer(spec.normalizer)
-        self._engines, self._derived = spec.experts, spec.derived
+        self._engines, self._derived = spec.engines, spec.derived
         self._queue: deque[Warm] = deque(maxlen=QUEUED)
         self._counting = threading.Lock()  # one counts at a time
         self.rates: Mapping[str, Rates] = {}

@@ -71,7 +71,7 @@ class Learner:
         self.name, self.spec, self._combiner = name, spec, combiner
         self._limits, self._clock = limits, clock
         self.setting = Setting(spec.setting) if spec.setting else ALGORITHMS[spec.algorithm]
-        self.experts = (*spec.experts, *spec.derived)
+        self.experts = (*spec.engines, *spec.derived)
         self.rounds = Rounds(limits.remembered_rounds)
         self.books = Books(spec)
         self.seq = 0  # of the last entry
@@ -195,7 +195,7 @@ class Learner:
         known = self.rounds.answer_to(message.id, mark)
         if known is not None:
             return repeated(known)
-        utterance = decode_utterance(message, self.spec.experts, self._limits)
+        utterance = decode_utterance(message, self.spec.engines, self._limits)
         self._check_room()
         number = self.rounds.started
         choice = self._combiner.choose(utterance, number)

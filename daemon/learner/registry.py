@@ -99,8 +99,12 @@ class Registry:
         async with self._names.setdefault(name, asyncio.Lock()):
             known = self._learners.get(name)
             if known is not None:
-                if known.spec != spec:
-                    raise OtherSpec(f"{field}: a learner called {name!r} exists with another spec", field)
+                if others := spec.differences(known.spec):
+                    raise OtherSpec(
+                        f"{field}: a learner called {name!r} exists with another spec: it differs in "
+                        f"{', '.join(others)}",
+                        field,
+                    )
                 return known, False
             with self._place(name, may_use):
                 try:

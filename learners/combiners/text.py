@@ -79,21 +79,21 @@ class TextCombiner:
                 f"tied has no option {next(iter(spec.options))!r}; it takes none", field="options"
             )
         self.spec = spec
-        self.experts = spec.experts
+        self.experts = spec.engines
         self._derived = spec.derived or DEFAULT_DERIVED
         self._unit = spec.unit
         self._setting = Setting(spec.setting) if spec.setting else Setting.FULL
         self.derived = (*self._derived, SCORER)
-        self.all_experts = (*spec.experts, *self.derived)
+        self.all_experts = (*spec.engines, *self.derived)
         self.game = None
         for name in self.derived:
-            if name in spec.experts:
+            if name in spec.engines:
                 raise InvalidInput(
                     f"this learner computes an expert {name!r}",
                     advice="name the engine otherwise",
-                    field="experts",
+                    field="engines",
                 )
-        self._offer_model = OfferModel(spec.experts, self._unit, OfferModelSettings())
+        self._offer_model = OfferModel(spec.engines, self._unit, OfferModelSettings())
         self._tied = TiedLearner(
             self.all_experts, self._setting, _priors(self.all_experts), spec.seed, spec.decide
         )

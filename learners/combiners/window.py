@@ -55,9 +55,9 @@ class WindowCombiner:
 
     def __init__(self, spec: CombinerSpec, transition_budget: int, node_budget: int) -> None:
         self.spec = spec
-        self.experts = spec.experts
+        self.experts = spec.engines
         self.derived = spec.derived
-        self._all_experts = (*spec.experts, *spec.derived)
+        self._all_experts = (*spec.engines, *spec.derived)
         self._unit = spec.unit
         ensemble = Ensemble(len(self._all_experts), spec.window)
         self.game = Game(spec, ensemble, transition_budget, node_budget)

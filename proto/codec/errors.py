@@ -15,7 +15,7 @@ class SizeLimits(Protocol):
     """The limits of the receiver that sizes of messages are checked against."""
 
     @property
-    def experts(self) -> int:
+    def engines(self) -> int:
         """Engines of a learner."""
         ...
 

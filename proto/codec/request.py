@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from galloon.codec.feedback import feedback_to_wire
-from galloon.codec.spec import spec_to_wire
+from galloon.codec.spec import given_to_wire
 from galloon.codec.utterance import Question, utterance_to_wire
 from galloon.learners.combiners.contract import Feedback
 from galloon.learners.combiners.spec import CombinerSpec
@@ -13,7 +13,7 @@ from galloon.v1 import combine_pb2 as wire
 def open_request(
     learner: str, create: CombinerSpec | None, alternatives: bool, unsure_ids: Iterable[str]
 ) -> wire.CombineRequest:
-    spec = None if create is None else spec_to_wire(create)
+    spec = None if create is None else given_to_wire(create)
     return wire.CombineRequest(
         open=wire.Open(learner=learner, create=spec, alternatives=alternatives, unsure_ids=unsure_ids)
     )

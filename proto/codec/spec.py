@@ -1,15 +1,15 @@
-"""Learner specs: galloon.v1.LearnerSpec to and from `CombinerSpec`."""
+"""Learner specs: galloon.v1.LearnerSpec to and from `CombinerSpec`.
 
-from collections.abc import Mapping
+`spec_to_wire` fills in all defaults, `given_to_wire` sets only what the creator gave; `spec_from_wire` reads both.
+"""
+
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from galloon.codec.errors import InvalidMessage, MessageTooLarge, SizeLimits, check_size
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.errors import InvalidInput
-from galloon.learners.unit import unit_named
 from galloon.v1 import spec_pb2 as wire
-
-DEFAULT = CombinerSpec(experts=("any",))
 
 
 def _names(enum: Any, default: str) -> dict[Any, str]:
@@ -19,15 +19,24 @@ def _names(enum: Any, default: str) -> dict[Any, str]:
     return {number: name.removeprefix(prefix).lower() if number else default for name, number in enum.items()}
 
 
-ALGORITHMS = _names(wire.Algorithm, DEFAULT.algorithm)
-UNITS = _names(wire.Unit, DEFAULT.unit.name)
-DECISIONS = _names(wire.Decide, "sample")
+ALGORITHMS = _names(wire.Algorithm, "tied")
+UNITS = _names(wire.Unit, "word")
+DECISIONS = _names(wire.Decide, "")
 SETTINGS = {
     wire.SETTING_UNSPECIFIED: "",
     wire.SETTING_FULL: "full",
     wire.SETTING_SEMI_BANDIT: "semi",
     wire.SETTING_BANDIT: "bandit",
 }
+NUMBERED: Mapping[str, Mapping[Any, str]] = {
+    "algorithm": ALGORITHMS,
+    "setting": SETTINGS,
+    "unit": UNITS,
+    "decide": DECISIONS,
+}
+# Named alike and of the same meaning on both sides.
+LISTS = ("engines", "derived", "labels")
+SCALARS = ("normalizer", "window", "automaton", "horizon", "learning_rate", "gain_bound", "seed")
 GAINS: Mapping[str, Any] = {
     "slot_match": wire.SlotMatchGain,
     "ngram": wire.NgramGain,
@@ -40,21 +49,21 @@ GAINS: Mapping[str, Any] = {
 # Counted before anything is made of them: a message of a megabyte holds 200,000 of each.
 MOST = {"derived": 64, "labels": 16, "options": 64, "text_options": 64}
 PATTERN_TOKENS = 20_000
-NAME_BYTES = 256  # of an expert; it is a label of metrics and stands in every choice
+NAME_BYTES = 256  # of an engine; it is a label of metrics and stands in every choice
 
 
 def spec_from_wire(
     message: wire.LearnerSpec, limits: SizeLimits | None = None, field: str = "spec"
 ) -> CombinerSpec:
     """The spec, checked; `field` is where the message stands in its request."""
-    check_size(limits, "experts", len(message.experts), f"{field}.experts")
+    check_size(limits, "engines", len(message.engines), f"{field}.engines")
     check_size(limits, "slots", message.window, f"{field}.window")
     for name, most in MOST.items():
         if len(getattr(message, name)) > most:
             raise MessageTooLarge(f"{field}.{name}", name, len(getattr(message, name)), most, "give fewer")
-    for number, name in enumerate(message.experts):
+    for number, name in enumerate(message.engines):
         if len(name.encode()) > NAME_BYTES or not name.isprintable():
-            where = f"{field}.experts[{number}]"
+            where = f"{field}.engines[{number}]"
             raise InvalidMessage(where, f"a name has at most {NAME_BYTES} bytes, and nothing unprintable")
     for gain in (message.gain.patterns, message.gain.gappy):
         tokens = sum(len(pattern.tokens) for pattern in gain.patterns)
@@ -64,24 +73,7 @@ def spec_from_wire(
                 where, "tokens of all patterns", tokens, PATTERN_TOKENS, "give fewer patterns"
             )
     try:
-        spec = CombinerSpec(
-            experts=tuple(message.experts),
-            algorithm=_named(ALGORITHMS, message.algorithm, f"{field}.algorithm"),
-            gain=_gain_from_wire(message.gain),
-            setting=_named(SETTINGS, message.setting, f"{field}.setting"),
-            unit=unit_named(_named(UNITS, message.unit, f"{field}.unit")),
-            normalizer=message.normalizer or DEFAULT.normalizer,
-            window=message.window or DEFAULT.window,
-            automaton=message.automaton,
-            derived=tuple(message.derived),
-            labels=tuple(message.labels),
-            horizon=message.horizon,
-            learning_rate=message.learning_rate,
-            gain_bound=message.gain_bound,
-            decide=_named(DECISIONS, message.decide, f"{field}.decide"),
-            seed=message.seed,
-            options=_options(message, field),
-        )
+        spec = CombinerSpec(**_given_fields(message, field))
         spec.to_json()
     except InvalidMessage:
         raise
@@ -94,25 +86,45 @@ def spec_from_wire(
 
 def spec_to_wire(spec: CombinerSpec) -> wire.LearnerSpec:
     """The message, all defaults filled in."""
-    return wire.LearnerSpec(
-        experts=spec.experts,
-        algorithm=_numbered(ALGORITHMS, spec.algorithm),
-        gain=_gain_to_wire(spec.gain),
-        setting=_numbered(SETTINGS, spec.setting),
-        unit=_numbered(UNITS, spec.unit.name),
-        normalizer=spec.normalizer,
-        window=spec.window,
-        automaton=spec.automaton,
-        derived=spec.derived,
-        labels=spec.labels,
-        horizon=spec.horizon,
-        learning_rate=spec.learning_rate,
-        gain_bound=spec.gain_bound,
-        decide=_numbered(DECISIONS, spec.decide),
-        seed=spec.seed,
-        options={name: value for name, value in spec.options.items() if not isinstance(value, str)},
-        text_options={name: value for name, value in spec.options.items() if isinstance(value, str)},
-    )
+    return _to_wire(spec, (*NUMBERED, *LISTS, *SCALARS, "gain", "options"))
+
+
+def given_to_wire(spec: CombinerSpec) -> wire.LearnerSpec:
+    """The message with what the creator gave, and nothing else set."""
+    return _to_wire(spec, spec.given)
+
+
+def _to_wire(spec: CombinerSpec, names: Collection[str]) -> wire.LearnerSpec:
+    values: dict[str, Any] = {name: getattr(spec, name) for name in (*LISTS, *SCALARS) if name in names}
+    for name, numbers in NUMBERED.items():
+        if name in names:
+            values[name] = _numbered(numbers, str(getattr(spec, name)))
+    if "gain" in names:
+        values["gain"] = _gain_to_wire(spec.gain)
+    if "options" in names:
+        words = {name for name, value in spec.options.items() if isinstance(value, str)}
+        values["options"] = {name: value for name, value in spec.options.items() if name not in words}
+        values["text_options"] = {name: spec.options[name] for name in words}
+    return wire.LearnerSpec(**values)
+
+
+def _given_fields(message: wire.LearnerSpec, field: str) -> dict[str, Any]:
+    """The fields that are set. An enum that is set to 0 is not: zero stands for the default."""
+    values: dict[str, Any] = {}
+    for name in LISTS:
+        if given := tuple(getattr(message, name)):
+            values[name] = given
+    for name in SCALARS:
+        if message.HasField(name):  # type: ignore[arg-type]  # a name that it knows
+            values[name] = getattr(message, name)
+    for name, numbers in NUMBERED.items():
+        if number := getattr(message, name):
+            values[name] = _named(numbers, number, f"{field}.{name}")
+    if message.HasField("gain"):
+        values["gain"] = _gain_from_wire(message.gain)
+    if options := _options(message, field):
+        values["options"] = options
+    return values
 
 
 def _options(message: wire.LearnerSpec, field: str) -> dict[str, float | str]:

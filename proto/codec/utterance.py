@@ -30,7 +30,7 @@ FINGERPRINT_BYTES = 16
 
 @dataclass(frozen=True, slots=True)
 class AlignedUtterance:
-    """Slots: each expert offers one token, or the empty string for nothing, in each of the same slots."""
+    """Slots: each engine offers one token, or the empty string for nothing, in each of the same slots."""
 
     id: str
     offers: Mapping[str, Sequence[str]]
@@ -65,17 +65,17 @@ Question = Utterance | AlignedUtterance | NamedUtterance
 
 
 def decode_utterance(
-    message: wire.Utterance, experts: Sequence[str], limits: SizeLimits | None
+    message: wire.Utterance, engines: Sequence[str], limits: SizeLimits | None
 ) -> Observation:
-    """What the combiner of these experts sees; for an explicit automaton there are no experts."""
+    """What the combiner of these engines sees; for an explicit automaton there are no engines."""
     check_id(message.id, "utterance.id")
     _check_labels(message.labels)
     labels = dict(message.labels)
-    match message.WhichOneof("observation"):
+    match message.WhichOneof("said"):
         case "slots":
-            return _slots_from_wire(message.slots, experts, limits, labels)
+            return _slots_from_wire(message.slots, engines, limits, labels)
         case "outputs":
-            return Utterance(message.id, _outputs_from_wire(message.outputs, experts, limits), None, labels)
+            return Utterance(message.id, _outputs_from_wire(message.outputs, engines, limits), None, labels)
         case "named_tokens":
             return _named_from_wire(message.named_tokens)
         case None:
@@ -87,7 +87,7 @@ def utterance_to_wire(utterance: Question) -> wire.Utterance:
         case AlignedUtterance():
             offers = [
                 wire.SlotOffers(
-                    expert=name, tokens=tokens, confidences=_column(utterance.confidences.get(name, ()))
+                    engine=name, tokens=tokens, confidences=_column(utterance.confidences.get(name, ()))
                 )
                 for name, tokens in utterance.offers.items()
             ]
@@ -97,7 +97,7 @@ def utterance_to_wire(utterance: Question) -> wire.Utterance:
             message = wire.Utterance(named_tokens=named)
         case Utterance():
             outputs = [_output_to_wire(output) for output in utterance.outputs]
-            message = wire.Utterance(outputs=wire.EngineOutputs(outputs=outputs))
+            message = wire.Utterance(outputs=wire.EngineOutputs(engines=outputs))
     message.id = utterance.id
     message.labels.update(utterance.labels)
     return message
@@ -131,33 +131,33 @@ def _check_labels(labels: Mapping[str, str]) -> None:
             )
 
 
-def _check_experts(given: list[str], experts: Sequence[str], field: str) -> None:
-    """Each expert of the learner once, and nobody else."""
-    if not experts:
+def _check_engines(given: list[str], engines: Sequence[str], field: str) -> None:
+    """Each engine of the learner once, and nobody else."""
+    if not engines:
         raise InvalidMessage(field, "this learner has an automaton: send named_tokens")
-    if len(given) == len(experts) and set(given) == set(experts):
+    if len(given) == len(engines) and set(given) == set(engines):
         return
     for number, name in enumerate(given):
-        where = f"{field}[{number}].expert"
-        if name not in experts:
-            known = ", ".join(experts)
-            raise InvalidMessage(where, f"{name!r} is not an expert", f"known are {known}")
+        where = f"{field}[{number}].engine"
+        if name not in engines:
+            known = ", ".join(engines)
+            raise InvalidMessage(where, f"{name!r} is not an engine of this learner", f"known are {known}")
         if name in given[:number]:
             raise InvalidMessage(where, f"{name!r} comes twice")
-    missing = ", ".join(sorted(set(experts) - set(given)))
-    raise InvalidMessage(field, f"nothing from {missing}", "an expert that said nothing is sent empty")
+    missing = ", ".join(sorted(set(engines) - set(given)))
+    raise InvalidMessage(field, f"nothing from {missing}", "an engine that said nothing is sent empty")
 
 
 def _slots_from_wire(
-    message: wire.Slots, experts: Sequence[str], limits: SizeLimits | None, labels: Mapping[str, str]
+    message: wire.Slots, engines: Sequence[str], limits: SizeLimits | None, labels: Mapping[str, str]
 ) -> Offers:
     field = "utterance.slots.offers"
     offers: Sequence[wire.SlotOffers] = message.offers
-    check_size(limits, "experts", len(offers), field)
-    given = [offer.expert for offer in offers]
-    if not offers or given != list(experts):
-        _check_experts(given, experts, field)
-        offers = [offers[given.index(name)] for name in experts]
+    check_size(limits, "engines", len(offers), field)
+    given = [offer.engine for offer in offers]
+    if not offers or given != list(engines):
+        _check_engines(given, engines, field)
+        offers = [offers[given.index(name)] for name in engines]
     slots = len(offers[0].tokens)
     check_size(limits, "slots", slots, f"{field}[0].tokens")
     if not slots or any(len(offer.tokens) != slots for offer in offers):
@@ -165,11 +165,11 @@ def _slots_from_wire(
     numbers = {"": 0}  # tokens, in the order in which they are met
     flat = [numbers.setdefault(token, len(numbers)) for offer in offers for token in offer.tokens]
     tokens = np.array(flat, np.int32).reshape(len(offers), slots).T.copy()
-    return Offers(tuple(experts), tuple(numbers), tokens, _slot_confidences(offers, slots), labels)
+    return Offers(tuple(engines), tuple(numbers), tokens, _slot_confidences(offers, slots), labels)
 
 
 def _slot_confidences(offers: Sequence[wire.SlotOffers], slots: int) -> NDArray[np.float64]:
-    """Slots x experts, NaN where an expert gave none."""
+    """Slots x engines, NaN where an engine gave none."""
     if not any(offer.confidences for offer in offers):
         return np.full((slots, len(offers)), nan)
     flat: list[float] = []
@@ -208,19 +208,19 @@ def _named_from_wire(message: wire.NamedTokens) -> NamedTokens:
 
 
 def _outputs_from_wire(
-    message: wire.EngineOutputs, experts: Sequence[str], limits: SizeLimits | None
+    message: wire.EngineOutputs, engines: Sequence[str], limits: SizeLimits | None
 ) -> tuple[ExpertOutput, ...]:
-    outputs, field = message.outputs, "utterance.outputs.outputs"
-    check_size(limits, "experts", len(outputs), field)
-    given = [output.expert for output in outputs]
-    _check_experts(given, experts, field)
+    outputs, field = message.engines, "utterance.outputs.engines"
+    check_size(limits, "engines", len(outputs), field)
+    given = [output.engine for output in outputs]
+    _check_engines(given, engines, field)
     return tuple(
         _output_from_wire(outputs[given.index(name)], f"{field}[{given.index(name)}]", limits)
-        for name in experts
+        for name in engines
     )
 
 
-def _output_from_wire(message: wire.ExpertOutput, field: str, limits: SizeLimits | None) -> ExpertOutput:
+def _output_from_wire(message: wire.EngineOutput, field: str, limits: SizeLimits | None) -> ExpertOutput:
     check_size(limits, "slots", len(message.words), f"{field}.words")
     if len(message.nbest) > HYPOTHESES:
         raise InvalidMessage(
@@ -235,7 +235,7 @@ def _output_from_wire(message: wire.ExpertOutput, field: str, limits: SizeLimits
         score = hypothesis.score if hypothesis.HasField("score") else None
         nbest.append(Hypothesis(words, _finite(score, f"{where}.score")))
     return ExpertOutput(
-        message.expert,
+        message.engine,
         _words_from_wire(message.words, message.confidences, message.starts, message.ends, field),
         _finite(confidence, f"{field}.confidence"),
         tuple(nbest),
@@ -243,9 +243,9 @@ def _output_from_wire(message: wire.ExpertOutput, field: str, limits: SizeLimits
     )
 
 
-def _output_to_wire(output: ExpertOutput) -> wire.ExpertOutput:
-    return wire.ExpertOutput(
-        expert=output.name,
+def _output_to_wire(output: ExpertOutput) -> wire.EngineOutput:
+    return wire.EngineOutput(
+        engine=output.name,
         words=[word.text for word in output.words],
         confidences=_column(word.confidence for word in output.words),
         starts=_column(word.start for word in output.words),

@@ -32,23 +32,23 @@ class Bomb:
 
 
 LEARNERS = {
-    "words": spec.LearnerSpec(experts=EXPERTS, algorithm=spec.ALGORITHM_EXPANDED_HEDGE, window=8),
+    "words": spec.LearnerSpec(engines=EXPERTS, algorithm=spec.ALGORITHM_EXPANDED_HEDGE, window=8),
     "letters": spec.LearnerSpec(
-        experts=EXPERTS, algorithm=spec.ALGORITHM_EXPANDED_HEDGE, window=8, unit=spec.UNIT_CHAR
+        engines=EXPERTS, algorithm=spec.ALGORITHM_EXPANDED_HEDGE, window=8, unit=spec.UNIT_CHAR
     ),
     "crowd": spec.LearnerSpec(
-        experts=[f"e{n}" for n in range(64)], algorithm=spec.ALGORITHM_EXPANDED_HEDGE, window=8
+        engines=[f"e{n}" for n in range(64)], algorithm=spec.ALGORITHM_EXPANDED_HEDGE, window=8
     ),
-    "tied": spec.LearnerSpec(experts=EXPERTS),
+    "tied": spec.LearnerSpec(engines=EXPERTS),
     "english": spec.LearnerSpec(
-        experts=EXPERTS, algorithm=spec.ALGORITHM_EXPANDED_HEDGE, window=8, normalizer="english"
+        engines=EXPERTS, algorithm=spec.ALGORITHM_EXPANDED_HEDGE, window=8, normalizer="english"
     ),
     "automaton": spec.LearnerSpec(automaton="0 1 a\n0 1 b\n1\n", algorithm=spec.ALGORITHM_EXPANDED_HEDGE),
 }
 
 
 def _spec(**changes: Any) -> spec.LearnerSpec:
-    values: dict[str, Any] = {"experts": EXPERTS, "algorithm": spec.ALGORITHM_EXPANDED_HEDGE, "window": 60}
+    values: dict[str, Any] = {"engines": EXPERTS, "algorithm": spec.ALGORITHM_EXPANDED_HEDGE, "window": 60}
     return spec.LearnerSpec(**values | changes)
 
 
@@ -83,8 +83,8 @@ def _chain(states: int) -> spec.LearnerSpec:
 
 
 def _outputs(words: dict[str, list[str]]) -> said.Utterance:
-    outputs = [said.ExpertOutput(expert=name, words=given) for name, given in words.items()]
-    return said.Utterance(id="bomb", outputs=said.EngineOutputs(outputs=outputs))
+    outputs = [said.EngineOutput(engine=name, words=given) for name, given in words.items()]
+    return said.Utterance(id="bomb", outputs=said.EngineOutputs(engines=outputs))
 
 
 def _lattice(states: int, arcs: list[tuple[int, int, str]]) -> said.Utterance:
@@ -97,9 +97,9 @@ def _lattice(states: int, arcs: list[tuple[int, int, str]]) -> said.Utterance:
         words=words,
         log_scores=[-1.0] * len(arcs),
     )
-    others = [said.ExpertOutput(expert=name, words=["a"]) for name in EXPERTS[1:]]
-    first = said.ExpertOutput(expert=EXPERTS[0], lattice=lattice)
-    return said.Utterance(id="bomb", outputs=said.EngineOutputs(outputs=[first, *others]))
+    others = [said.EngineOutput(engine=name, words=["a"]) for name in EXPERTS[1:]]
+    first = said.EngineOutput(engine=EXPERTS[0], lattice=lattice)
+    return said.Utterance(id="bomb", outputs=said.EngineOutputs(engines=[first, *others]))
 
 
 def _taught(text: str) -> list[Any]:
@@ -122,8 +122,8 @@ def _bombs() -> Iterator[Bomb]:
     many = [f"e{n}" for n in range(64)]
     for order in (5, 9, 20, 60):
         gain = spec.Gain(ngram=spec.NgramGain(order=order))
-        yield Bomb(f"r^n, n={order}", lambda gain=gain: _spec(experts=many, gain=gain), (LIMIT, INVALID))
-    yield Bomb("the longest window", lambda: _spec(experts=many, window=4096), (OK, LIMIT))
+        yield Bomb(f"r^n, n={order}", lambda gain=gain: _spec(engines=many, gain=gain), (LIMIT, INVALID))
+    yield Bomb("the longest window", lambda: _spec(engines=many, window=4096), (OK, LIMIT))
     for lengths, gap in (([4], 40), ([2, 3, 4, 5, 6, 7, 8], 59), ([30], 2)):
         gappy = spec.Gain(gappy=spec.GappyGain(lengths=lengths, max_gap=gap))
         yield Bomb(f"gaps, {lengths} within {gap}", lambda gappy=gappy: _spec(gain=gappy), (LIMIT, INVALID))

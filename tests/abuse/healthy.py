@@ -48,7 +48,7 @@ async def latencies(channel: grpc.aio.Channel, seen: list[float], stop: asyncio.
     await stream.read()
     number = 0
     while not stop.is_set():
-        offers = [said.SlotOffers(expert=name, tokens=["a", "b", "c"]) for name in ("ann", "bob", "cy")]
+        offers = [said.SlotOffers(engine=name, tokens=["a", "b", "c"]) for name in ("ann", "bob", "cy")]
         message = said.Utterance(id=f"h{number}", slots=said.Slots(offers=offers))
         started = time.perf_counter()
         await stream.write(wire.CombineRequest(utterance=message))

@@ -29,7 +29,7 @@ SPECS = {
     "com_band": simple_spec(algorithm=spec_pb2.ALGORITHM_COM_BAND),
     "exp3_paths": simple_spec(algorithm=spec_pb2.ALGORITHM_EXP3_PATHS),
     "bigrams": simple_spec(gain=spec_pb2.Gain(ngram=spec_pb2.NgramGain(order=2)), window=4),
-    "tied": spec_pb2.LearnerSpec(experts=["ann", "bob", "cy"]),
+    "tied": spec_pb2.LearnerSpec(engines=["ann", "bob", "cy"]),
 }
 DOCUMENTED = {code.value[0] for refused, (code, _) in CODES.items() if refused is not Internal}
 STOPPED = CODES[Internal][0].value[

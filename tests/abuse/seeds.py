@@ -10,7 +10,7 @@ from galloon.v1 import spec_pb2 as spec
 from galloon.v1 import utterance_pb2 as said
 from tests.daemon.serving import EXPERTS, feedback, simple_spec, utterance
 
-_WORDS = [said.ExpertOutput(expert=name, words=["a", "b"], confidences=[0.5, 0.9]) for name in EXPERTS]
+_WORDS = [said.EngineOutput(engine=name, words=["a", "b"], confidences=[0.5, 0.9]) for name in EXPERTS]
 _LATTICE = said.Lattice(
     state_count=3, finals=[2], sources=[0, 1], targets=[1, 2], words=["a", "b"], log_scores=[-1.0, -2.0],
     times=[0, 1, 2]
@@ -30,12 +30,12 @@ REQUESTS: tuple[wire.CombineRequest, ...] = (
         open=wire.Open(learner="fuzz", create=spec.LearnerSpec(automaton="0 1 a\n0 1 b\n1\n"))
     ),
     wire.CombineRequest(utterance=utterance(1, labels={"language": "en"})),
-    wire.CombineRequest(utterance=said.Utterance(id="o", outputs=said.EngineOutputs(outputs=_WORDS))),
+    wire.CombineRequest(utterance=said.Utterance(id="o", outputs=said.EngineOutputs(engines=_WORDS))),
     wire.CombineRequest(
         utterance=said.Utterance(
             id="l",
             outputs=said.EngineOutputs(
-                outputs=[said.ExpertOutput(expert=EXPERTS[0], lattice=_LATTICE), *_WORDS[1:]]
+                engines=[said.EngineOutput(engine=EXPERTS[0], lattice=_LATTICE), *_WORDS[1:]]
             ),
         )
     ),

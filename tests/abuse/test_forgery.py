@@ -32,7 +32,7 @@ async def test_a_forgery_is_whole(tmp_path: Path):
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("experts", [f"e{n}" for n in range(65)]), ("experts", ["x" * 300]), ("experts", ["a\nb"])],
+    [("engines", [f"e{n}" for n in range(65)]), ("engines", ["x" * 300]), ("engines", ["a\nb"])],
 )
 async def test_an_imported_spec_is_held_to_the_limits_of_a_spec_on_the_wire(tmp_path: Path, name, value):
     """A container carries its spec; an import must not be a way around the limits."""
@@ -46,4 +46,4 @@ async def test_an_imported_spec_is_held_to_the_limits_of_a_spec_on_the_wire(tmp_
         request = learners_pb2.ImportLearnerRequest(name="other", chunk=data)
         call = learners_pb2_grpc.LearnerServiceStub(daemon.channel).ImportLearner(iter([request]))
         assert await call.code() in {grpc.StatusCode.RESOURCE_EXHAUSTED, grpc.StatusCode.INVALID_ARGUMENT}
-        assert "experts" in await call.details()
+        assert "engines" in await call.details()

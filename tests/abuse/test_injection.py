@@ -22,11 +22,11 @@ async def test_names_of_experts_stay_inside_their_labels(tmp_path: Path):
     """Quotes, backslashes and braces: the page of metrics parses, and has no series that is not ours."""
     async with serving(tmp_path) as daemon:
         stream = daemon.stream()
-        await stream.opened(wire.Open(learner="test", create=simple_spec(experts=EVIL)))
+        await stream.opened(wire.Open(learner="test", create=simple_spec(engines=EVIL)))
         message = utterance(1)
         del message.slots.offers[:]
         for name in EVIL:
-            message.slots.offers.add(expert=name, tokens=["a", "b"])
+            message.slots.offers.add(engine=name, tokens=["a", "b"])
         await stream.choice(message)
         await stream.learned(wire.Feedback(id="u1", true_text="a b"))
         host = daemon.app.registry.find("test")
@@ -48,7 +48,7 @@ async def test_unprintable_names_are_refused(tmp_path: Path, name: str):
         stream = daemon.stream()
         for request in (
             wire.Open(learner=name, create=simple_spec()),
-            wire.Open(learner="test", create=simple_spec(experts=["a", name])),
+            wire.Open(learner="test", create=simple_spec(engines=["a", name])),
         ):
             problem = await stream.problem(request)
             assert problem.code == grpc.StatusCode.INVALID_ARGUMENT.value[0]

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
-from galloon.clients.api.client import GalloonClient
+from galloon.clients.api.client import Client
 from tests.daemon_process import Daemon, running_daemon
 
 
@@ -15,8 +15,8 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
 
 
 @pytest.fixture
-async def client(daemon: Daemon) -> AsyncIterator[GalloonClient]:
-    async with GalloonClient(daemon.address) as client:
+async def client(daemon: Daemon) -> AsyncIterator[Client]:
+    async with Client(daemon.address) as client:
         yield client
 
 

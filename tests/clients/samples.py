@@ -5,10 +5,10 @@ from galloon.learners.combiners.spec import CombinerSpec
 
 EXPERTS = ("a", "b", "c")
 BIGRAMS = CombinerSpec(
-    experts=EXPERTS, algorithm="expanded_hedge", gain={"kind": "ngram", "order": 2}, window=4, seed=3
+    engines=EXPERTS, algorithm="expanded_hedge", gain={"kind": "ngram", "order": 2}, window=4, seed=3
 )
 SCORED = CombinerSpec(
-    experts=EXPERTS, algorithm="exp3_paths", gain={"kind": "arbitrary", "bound": 1.0}, window=8, seed=5
+    engines=EXPERTS, algorithm="exp3_paths", gain={"kind": "arbitrary", "bound": 1.0}, window=8, seed=5
 )
 TRUTH = ("the", "cat", "sat")
 

@@ -42,7 +42,7 @@ from galloon.learners.combiners.spec import CombinerSpec
 from galloon.v1 import combine_pb2 as wire
 from tests.codec.strategies import doubles, texts
 
-SPEC = CombinerSpec(experts=("a", "b"))
+SPEC = CombinerSpec(engines=("a", "b"))
 CHOICE = Choice(
     "u1",
     3,

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from galloon.codec import spec as codec
-from galloon.codec.spec import spec_from_wire, spec_to_wire
+from galloon.codec.spec import given_to_wire, spec_from_wire, spec_to_wire
 from galloon.daemon.limits import Limits
 from galloon.learners.combiners.spec import ALGORITHMS, DECISIONS, DERIVED_NAMES, CombinerSpec
 from galloon.learners.unit import UNITS
@@ -33,7 +33,7 @@ gains = st.one_of(
 positive = st.floats(0, 1e6)
 specs = st.builds(
     CombinerSpec,
-    experts=names.map(tuple),
+    engines=names.map(tuple),
     algorithm=st.sampled_from(sorted(ALGORITHMS)),
     gain=gains,
     setting=st.sampled_from(["", "full", "semi", "bandit"]),
@@ -63,4 +63,22 @@ def test_every_name_of_the_library_has_a_number_on_the_wire():
     """An algorithm that the library gains must get one, or this fails."""
     assert set(codec.ALGORITHMS.values()) == set(ALGORITHMS)
     assert set(codec.UNITS.values()) == set(UNITS)
-    assert set(codec.DECISIONS.values()) == set(DECISIONS)
+    assert set(codec.DECISIONS.values()) == {"", *DECISIONS}
+
+
+def test_what_was_given_survives_the_wire_and_nothing_else_is_set():
+    """Also where what was given is the default; so a learner that exists is compared with what a client meant."""
+    given = CombinerSpec(engines=("a", "b"), algorithm="tied", seed=0)
+    message = given_to_wire(given)
+    assert {field.name for field, _ in message.ListFields()} == {"engines", "algorithm", "seed"}
+    assert spec_from_wire(message).given == given.given == {"engines", "algorithm", "seed"}
+    full = spec_from_wire(spec_to_wire(given))
+    assert full == given
+    assert given.differences(CombinerSpec(engines=("a", "b"), seed=1, window=3)) == ["seed"]
+
+
+def test_a_learner_with_nothing_but_its_engines_decides_best():
+    """It is told everything; one that is told little must explore."""
+    assert CombinerSpec(engines=("a", "b")).decide == "best"
+    assert CombinerSpec(engines=("a", "b"), setting="bandit").decide == "sample"
+    assert CombinerSpec(engines=("a", "b"), algorithm="expanded_hedge").decide == "sample"

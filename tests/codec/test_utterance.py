@@ -27,7 +27,7 @@ def test_slots_survive_the_wire(network):
     """Also when the offers come in another order than the experts."""
     message = utterance_to_wire(AlignedUtterance.from_network("id", network))
     assert same(decode_utterance(message, network.experts, LIMITS), network)
-    message.slots.offers.sort(key=lambda offer: offer.expert)
+    message.slots.offers.sort(key=lambda offer: offer.engine)
     assert same(decode_utterance(message, network.experts, LIMITS), network)
 
 
@@ -72,7 +72,7 @@ def test_tokens_are_numbered_in_the_order_in_which_they_are_met(network):
 @pytest.mark.parametrize("lengths", [(2, 1), (1, 2), (0, 1), (1, 0), (0, 0)])
 def test_offers_of_other_lengths_are_refused(lengths):
     offers = [
-        utterance_pb2.SlotOffers(expert=name, tokens=["x"] * length)
+        utterance_pb2.SlotOffers(engine=name, tokens=["x"] * length)
         for name, length in zip("ab", lengths, strict=True)
     ]
     message = utterance_pb2.Utterance(id="id", slots=utterance_pb2.Slots(offers=offers))

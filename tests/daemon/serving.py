@@ -125,7 +125,7 @@ async def serving(data_dir: Path, make: Any = build, **settings: Any) -> AsyncIt
 
 
 def simple_spec(**changes: Any) -> spec_pb2.LearnerSpec:
-    values = {"experts": EXPERTS, "algorithm": spec_pb2.ALGORITHM_EXPANDED_HEDGE, "window": 4, **changes}
+    values = {"engines": EXPERTS, "algorithm": spec_pb2.ALGORITHM_EXPANDED_HEDGE, "window": 4, **changes}
     return spec_pb2.LearnerSpec(**values)
 
 
@@ -140,7 +140,7 @@ def utterance(number: int, slots: int = 6, **changes: Any) -> utterance_pb2.Utte
     drawn = random.Random(number + 1_000_000)
     offers = [
         utterance_pb2.SlotOffers(
-            expert=expert,
+            engine=expert,
             tokens=[
                 token if drawn.random() < right else f"w{drawn.randrange(3)}"
                 for token in truth(number, slots)

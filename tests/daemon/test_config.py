@@ -24,9 +24,9 @@ def test_the_sample_says_every_default():
 def test_later_sources_win(tmp_path):
     """Flag over environment over file over default."""
     path = tmp_path / "galloon.toml"
-    path.write_text("[limits]\nstreams = 1\nslots = 1\nexperts = 1\n")
-    config = load(path, {"GALLOON_LIMITS_SLOTS": "2", "GALLOON_LIMITS_EXPERTS": "2"}, {"limits.experts": "3"})
-    assert (config.limits.streams, config.limits.slots, config.limits.experts) == (1, 2, 3)
+    path.write_text("[limits]\nstreams = 1\nslots = 1\nengines = 1\n")
+    config = load(path, {"GALLOON_LIMITS_SLOTS": "2", "GALLOON_LIMITS_ENGINES": "2"}, {"limits.engines": "3"})
+    assert (config.limits.streams, config.limits.slots, config.limits.engines) == (1, 2, 3)
     assert config.limits.learners == Config().limits.learners
 
 

@@ -198,7 +198,7 @@ def buf() -> str:
 async def test_a_foreign_client_plays_a_round_through_reflection(tmp_path, buf):
     """`buf curl` knows nothing of this repository: it asks the daemon for the schema."""
     offers = [{"expert": name, "tokens": ["so", "far"]} for name in EXPERTS]
-    spec = {"experts": list(EXPERTS), "algorithm": "ALGORITHM_EXPANDED_HEDGE", "window": 2}
+    spec = {"engines": list(EXPERTS), "algorithm": "ALGORITHM_EXPANDED_HEDGE", "window": 2}
     requests = [
         {"open": {"learner": "curl", "create": spec}},
         {"utterance": {"id": "x", "slots": {"offers": offers}}},

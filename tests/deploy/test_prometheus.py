@@ -65,14 +65,14 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
 
 def _play(client: BlockingClient, lines: list[Utterance]) -> None:
     """To a learner that is told everything, to one that is told a number, and one request that is refused."""
-    told = CombinerSpec(experts=EXPERTS, algorithm="expanded_hedge", normalizer="basic", window=4)
+    told = CombinerSpec(engines=EXPERTS, algorithm="expanded_hedge", normalizer="basic", window=4)
     with client.stream("told", told) as stream:
         choices = list(stream.choose_each(lines))
         truths = [Answered(c.id, TrueText(line.target)) for c, line in zip(choices, lines, strict=True)]
         assert len(list(stream.learn_each(truths))) == len(lines)
         with pytest.raises(ClientError):
             stream.learn("never said", TrueText("x"))
-    bandit = CombinerSpec(experts=EXPERTS, algorithm="com_band", normalizer="basic", window=64)
+    bandit = CombinerSpec(engines=EXPERTS, algorithm="com_band", normalizer="basic", window=64)
     with client.stream("bandit", bandit) as stream:
         choices = list(stream.choose_each(lines))
         scores = [Answered(choice.id, Score(0.5)) for choice in choices]

@@ -1,6 +1,7 @@
 """Every command and snippet of the documents is run, here or by a test that is named, and prints what is shown."""
 
 import json
+import re
 import subprocess
 import sys
 import tomllib
@@ -33,7 +34,7 @@ SNIPPETS = [block for file in documents() for block in read(file).blocks if bloc
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
     """With the learners that the documents name, which have learned from the utterances that they name."""
     with running_daemon(tmp_path_factory.mktemp("docs")) as daemon:
-        spec = CombinerSpec(experts=("tess_eng", "tess_deu"))
+        spec = CombinerSpec(engines=("tess_eng", "tess_deu"))
         said = {"tess_eng": "so sober", "tess_deu": "so over"}
         with BlockingClient(daemon.address) as client:
             for learner, utterance_id in (("ocr/lines", "line-17"), (OCR_LEARNER, _last_of_the_sample())):
@@ -81,6 +82,9 @@ def test_a_snippet_of_python_runs(snippet, tmp_path: Path, daemon: Daemon):
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, ""), f"{snippet.where}\n{done.stderr}"
+    # A comment behind a print is what it prints.
+    promised = re.findall(r"^ *print\(.*\)  # (.*)$", snippet.text, flags=re.MULTILINE)
+    assert done.stdout.splitlines() == promised or not promised, f"{snippet.where} prints {done.stdout}"
 
 
 def test_what_a_block_holds_is_said_and_true():

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from galloon.clients.api.client import GalloonClient
+from galloon.clients.api.client import Client
 from galloon.daemon.limits import Limits
 from tests.daemon_process import Daemon
 from tests.fault import replay
@@ -84,7 +84,7 @@ async def run(directory: Path, kills: int, seed: int, progress: bool = False) ->
         daemon.kill()
         daemon.environment = {}
         await asyncio.to_thread(daemon.start)
-        async with GalloonClient(daemon.address) as client:
+        async with Client(daemon.address) as client:
             shown = {post.name: await client.get_learner(post.name) for post in POSTS}
     finally:
         daemon.kill()

@@ -92,7 +92,7 @@ async def greedy(address: str, random: Random) -> None:
     async with grpc.aio.insecure_channel(address) as channel:
         for order in random.sample(range(6, 20), 5):
             spec = spec_pb2.LearnerSpec(
-                experts=[f"e{n}" for n in range(64)],
+                engines=[f"e{n}" for n in range(64)],
                 window=4096,
                 algorithm=spec_pb2.ALGORITHM_EXPANDED_HEDGE,
                 gain=spec_pb2.Gain(ngram=spec_pb2.NgramGain(order=order)),
@@ -134,7 +134,7 @@ NUISANCES: dict[str, Callable[[str, Random], Awaitable[None]]] = {
 async def opened(channel: grpc.aio.Channel, learner: str) -> "grpc.aio.StreamStreamCall":
     """A stream on a small learner, made if it is new."""
     call = combine_pb2_grpc.CombineServiceStub(channel).Combine()
-    spec = spec_pb2.LearnerSpec(experts=EXPERTS, algorithm=spec_pb2.ALGORITHM_EXPANDED_HEDGE, window=4)
+    spec = spec_pb2.LearnerSpec(engines=EXPERTS, algorithm=spec_pb2.ALGORITHM_EXPANDED_HEDGE, window=4)
     await call.write(wire.CombineRequest(open=wire.Open(learner=learner, create=spec)))
     answer = await call.read()
     assert answer.HasField("opened"), answer
@@ -142,6 +142,6 @@ async def opened(channel: grpc.aio.Channel, learner: str) -> "grpc.aio.StreamStr
 
 
 def utterance_request(id_: str, slots: int = 4) -> wire.CombineRequest:
-    offers = [utterance_pb2.SlotOffers(expert=name, tokens=["word"] * slots) for name in EXPERTS]
+    offers = [utterance_pb2.SlotOffers(engine=name, tokens=["word"] * slots) for name in EXPERTS]
     utterance = utterance_pb2.Utterance(id=id_, slots=utterance_pb2.Slots(offers=offers))
     return wire.CombineRequest(utterance=utterance)

@@ -65,7 +65,7 @@ def _play_alone(history: History, spec: CombinerSpec) -> tuple[str, int]:
     for known in range(len(lessons) + 1):
         for event in chosen[known]:
             message = utterance_request(utterance_of(post, event.id)).utterance
-            observation = decode_utterance(message, spec.experts, Limits())
+            observation = decode_utterance(message, spec.engines, Limits())
             decision = combiner.choose(observation, event.round_number)
             answer = wire.CombineResponse.FromString(event.answer).choice
             assert decision.memory == event.memory, f"{history.name} {event.id}: another memory"

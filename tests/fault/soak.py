@@ -24,7 +24,7 @@ from itertools import cycle
 from pathlib import Path
 from random import Random
 
-from galloon.clients.api.client import GalloonClient
+from galloon.clients.api.client import Client
 from galloon.daemon.limits import Limits
 from tests.daemon_process import Daemon
 from tests.fault import replay
@@ -158,7 +158,7 @@ async def soak(
         await run.run(duration_s, plan)
         run.daemon.kill()
         await asyncio.to_thread(run.daemon.start)
-        async with GalloonClient(run.daemon.address) as client:
+        async with Client(run.daemon.address) as client:
             shown = {post.name: await client.get_learner(post.name) for post in POSTS}
             for learner in await client.list_learners("nuisance/"):
                 await client.delete_learner(learner.name)

@@ -17,7 +17,7 @@ from tests.daemon_process import Daemon
 
 # Hundreds of megabytes of arrays, within the limit below: more than any slack in what a process has reserved.
 LARGE = spec_pb2.LearnerSpec(
-    experts=[f"e{n}" for n in range(60)],
+    engines=[f"e{n}" for n in range(60)],
     window=60,
     algorithm=spec_pb2.ALGORITHM_EXPANDED_HEDGE,
     gain=spec_pb2.Gain(ngram=spec_pb2.NgramGain(order=3)),

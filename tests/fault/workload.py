@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
 
-from galloon.clients.api.client import GalloonClient
+from galloon.clients.api.client import Client
 from galloon.clients.api.errors import ChoiceReplaced, FateUnknown, NotFound
 from galloon.clients.api.questions import Question
 from galloon.clients.api.stream import CombineStream, StreamOptions
@@ -126,7 +126,7 @@ async def keep_busy(
     """
     patient = StreamOptions(max_in_flight=IN_FLIGHT, timeout_s=300, open_timeout_s=300, give_up_s=300)
     async with (
-        GalloonClient(address, options=patient, random=random) as client,
+        Client(address, options=patient, random=random) as client,
         client.stream(post.name, create=post.spec) as stream,
         asyncio.TaskGroup() as rounds,
     ):

@@ -34,6 +34,6 @@ def test_there_is_one_object_of_each(unit):
 
 
 def test_a_spec_takes_a_unit_or_its_name_and_writes_the_name():
-    spec = CombinerSpec(experts=("a",), unit=CHAR)
-    assert CombinerSpec(experts=("a",), unit="char") == spec == CombinerSpec.from_json(spec.to_json())
+    spec = CombinerSpec(engines=("a",), unit=CHAR)
+    assert CombinerSpec(engines=("a",), unit="char") == spec == CombinerSpec.from_json(spec.to_json())
     assert json.loads(spec.to_json())["unit"] == "char"

@@ -18,7 +18,7 @@ def brief(described: Description) -> dict[str, Any]:
         "algorithm": spec.algorithm,
         "setting": described.setting.value,
         "unit": spec.unit.name,
-        "experts": list(spec.experts),
+        "experts": list(spec.engines),
         "derived": list(described.derived),
         "automaton": bool(spec.automaton),
         "rounds": described.rounds_started,

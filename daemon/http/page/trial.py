@@ -38,7 +38,7 @@ class Trial:
         name, texts = _text(body, "learner"), _outputs(body, self._limits)
         caller.check(name, "learner")
         learner, created = await self._learner(name, body, texts, caller)
-        for expert in learner.spec.experts:
+        for expert in learner.spec.engines:
             texts.setdefault(expert, "")  # an engine that the person left empty said nothing
         outputs = tuple(
             ExpertOutput(expert, tuple(map(Word, text.split()))) for expert, text in texts.items()
@@ -52,7 +52,7 @@ class Trial:
             "learner": learner.name,
             "created": created,
             "unit": learner.spec.unit.name,
-            "experts": list(learner.spec.experts),
+            "experts": list(learner.spec.engines),
             "derived": list(learner.describe().derived),
             "id": choice.id,
             "round": choice.round,
@@ -84,9 +84,9 @@ class Trial:
         """The learner of this name; a new one for these engines, if the person wants it made."""
         if body.get("create") is not True:
             return self._registry.find(name, "learner"), False
-        check(self._limits, "experts", len(texts), "outputs")
+        check(self._limits, "engines", len(texts), "outputs")
         spec = CombinerSpec(
-            experts=tuple(texts),
+            engines=tuple(texts),
             unit=unit_named(_text(body, "unit")) if "unit" in body else WORD,
             decide="best",
         )
@@ -105,7 +105,7 @@ def _outputs(body: Any, limits: Limits) -> dict[str, str]:
     outputs = body.get("outputs") if isinstance(body, dict) else None
     if not isinstance(outputs, list) or len(outputs) < FEWEST:
         raise Invalid(f"outputs: give the texts of at least {FEWEST} engines", "outputs")
-    check(limits, "experts", len(outputs), "outputs")
+    check(limits, "engines", len(outputs), "outputs")
     texts: dict[str, str] = {}
     for output in outputs:
         expert, text = _text(output, "expert"), _text(output, "text")

@@ -257,8 +257,8 @@ class Open(_message.Message):
     """Send `Choice.alternatives`. Default false: they double the size of an answer."""
     @_builtins.property
     def create(self) -> _spec_pb2.LearnerSpec:
-        """Create the learner from this spec if there is none of that name. If there is one, its spec must be equal,
-        else ALREADY_EXISTS. Default: the learner must exist.
+        """Create the learner from this spec if there is none of that name. If there is one, it must agree in every field
+        that is set here, else ALREADY_EXISTS. Default: the learner must exist.
         """
 
     @_builtins.property
@@ -322,7 +322,7 @@ class Opened(_message.Message):
 
     @_builtins.property
     def experts(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The experts that a token can come from: the spec's, and the derived ones after them. Empty for an explicit
+        """The experts that a token can come from: the spec's engines, and its derived experts after them. Empty for an explicit
         automaton, where tokens come from transitions.
         """
 
@@ -501,7 +501,7 @@ class Feedback(_message.Message):
     id: _builtins.str
     """Id of the utterance. Unknown (or forgotten): NOT_FOUND."""
     true_text: _builtins.str
-    """What was really said or written; the daemon aligns it. Up to 1 MiB."""
+    """What was really said or written; the daemon aligns it. Up to 128 KiB."""
     score: _builtins.float
     """The gain of what was shown: one finite number, in the range of the learner's gain."""
     @_builtins.property

@@ -282,7 +282,7 @@ class CreateLearnerResponse(_message.Message):
     LEARNER_FIELD_NUMBER: _builtins.int
     CREATED_FIELD_NUMBER: _builtins.int
     created: _builtins.bool
-    """False when it was already there with the same spec."""
+    """False when it was already there."""
     @_builtins.property
     def learner(self) -> Global___Learner:
         """As created, with its statistics and digests."""

@@ -89,8 +89,8 @@ class LearnerServiceServicer:
     """
 
     def CreateLearner(self, request, context):
-        """Creates a learner; durable when answered. ALREADY_EXISTS if there is one with another spec; creating it again
-        with the same spec gives the one that is there, so a retry is safe.
+        """Creates a learner; durable when answered. ALREADY_EXISTS if there is one that differs in a field that
+        is set; creating it again with the same spec gives the one that is there, so a retry is safe.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

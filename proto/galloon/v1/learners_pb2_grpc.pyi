@@ -36,8 +36,8 @@ class LearnerServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> LearnerServiceAsyncStub: ...
     CreateLearner: _grpc.UnaryUnaryMultiCallable[_learners_pb2.CreateLearnerRequest, _learners_pb2.CreateLearnerResponse]
-    """Creates a learner; durable when answered. ALREADY_EXISTS if there is one with another spec; creating it again
-    with the same spec gives the one that is there, so a retry is safe.
+    """Creates a learner; durable when answered. ALREADY_EXISTS if there is one that differs in a field that
+    is set; creating it again with the same spec gives the one that is there, so a retry is safe.
     """
     GetLearner: _grpc.UnaryUnaryMultiCallable[_learners_pb2.GetLearnerRequest, _learners_pb2.GetLearnerResponse]
     """Shows one learner with its statistics."""
@@ -66,8 +66,8 @@ class LearnerServiceAsyncStub(LearnerServiceStub):
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     CreateLearner: _aio.UnaryUnaryMultiCallable[_learners_pb2.CreateLearnerRequest, _learners_pb2.CreateLearnerResponse]  # type: ignore[assignment]
-    """Creates a learner; durable when answered. ALREADY_EXISTS if there is one with another spec; creating it again
-    with the same spec gives the one that is there, so a retry is safe.
+    """Creates a learner; durable when answered. ALREADY_EXISTS if there is one that differs in a field that
+    is set; creating it again with the same spec gives the one that is there, so a retry is safe.
     """
     GetLearner: _aio.UnaryUnaryMultiCallable[_learners_pb2.GetLearnerRequest, _learners_pb2.GetLearnerResponse]  # type: ignore[assignment]
     """Shows one learner with its statistics."""
@@ -99,8 +99,8 @@ class LearnerServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _learners_pb2.CreateLearnerRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_learners_pb2.CreateLearnerResponse, _abc.Awaitable[_learners_pb2.CreateLearnerResponse]]:
-        """Creates a learner; durable when answered. ALREADY_EXISTS if there is one with another spec; creating it again
-        with the same spec gives the one that is there, so a retry is safe.
+        """Creates a learner; durable when answered. ALREADY_EXISTS if there is one that differs in a field that
+        is set; creating it again with the same spec gives the one that is there, so a retry is safe.
         """
 
     @_abc_1.abstractmethod

@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from galloon.clients.api.client import GalloonClient
+from galloon.clients.api.client import Client
 from galloon.clients.api.errors import (
     AlreadyExists,
     InvalidRequest,
@@ -32,9 +32,9 @@ EXPLICIT = CombinerSpec(
 )
 
 
-async def test_a_long_utterance_is_explained_in_full(client: GalloonClient, name: str):
+async def test_a_long_utterance_is_explained_in_full(client: Client, name: str):
     """The daemon tells 32 slots at a time; the client puts them together, the chosen offer first."""
-    async with client.stream(name, create=CombinerSpec(experts=("a", "b"), labels=("kind",))) as stream:
+    async with client.stream(name, create=CombinerSpec(engines=("a", "b"), labels=("kind",))) as stream:
         said = {"a": " ".join(f"w{n}" for n in range(150)), "b": " ".join(f"v{n}" for n in range(150))}
         choice = await stream.choose(Utterance.of_texts("u1", said, {"kind": "fax"}))
         told = await client.explain(name, "u1")
@@ -46,7 +46,7 @@ async def test_a_long_utterance_is_explained_in_full(client: GalloonClient, name
             await client.explain(name, "u2")
 
 
-async def test_one_round(client: GalloonClient, name: str):
+async def test_one_round(client: Client, name: str):
     """An utterance gets a choice, its feedback a lesson, and feedback sent again gets the same lesson."""
     async with client.stream(name, create=BIGRAMS) as stream:
         assert (stream.opened.created, stream.opened.experts) == (True, EXPERTS)
@@ -62,14 +62,14 @@ async def test_one_round(client: GalloonClient, name: str):
         assert (await stream.choose(aligned("u1"))).repeated_answer
 
 
-async def test_alternatives_come_when_asked_for(client: GalloonClient, name: str):
+async def test_alternatives_come_when_asked_for(client: Client, name: str):
     async with client.stream(name, create=BIGRAMS, alternatives=True) as stream:
         choice = await stream.choose(aligned("u1"))
     assert {entry.slot for entry in choice.alternatives} == {0, 1}
     assert all(0 <= entry.probability <= 1 and entry.experts for entry in choice.alternatives)
 
 
-async def test_engine_outputs_are_aligned_by_the_daemon(client: GalloonClient, name: str):
+async def test_engine_outputs_are_aligned_by_the_daemon(client: Client, name: str):
     """Words with and without confidences and times travel; what an engine left out stays out."""
     outputs = (
         ExpertOutput("a", (Word("the", 0.9, 0.0, 0.2), Word("cat", None, 0.2, 0.6)), confidence=0.5),
@@ -83,7 +83,7 @@ async def test_engine_outputs_are_aligned_by_the_daemon(client: GalloonClient, n
     assert lesson.lessons == 1
 
 
-async def test_an_explicit_automaton_takes_a_token_for_each_transition(client: GalloonClient, name: str):
+async def test_an_explicit_automaton_takes_a_token_for_each_transition(client: Client, name: str):
     async with client.stream(name, create=EXPLICIT) as stream:
         tokens = {"first": "the", "second": "a", "last": "cat"}
         choice = await stream.choose(NamedUtterance("u1", tokens))
@@ -92,17 +92,17 @@ async def test_an_explicit_automaton_takes_a_token_for_each_transition(client: G
         assert (await stream.learn("u1", TrueText("the cat"))).gain >= 1.0
 
 
-async def test_scores_teach_a_bandit_and_shown_gains_a_semi_bandit(client: GalloonClient, name: str):
+async def test_scores_teach_a_bandit_and_shown_gains_a_semi_bandit(client: Client, name: str):
     async with client.stream(f"{name}/bandit", create=SCORED) as stream:
         await stream.choose(aligned("u1"))
         assert (await stream.learn("u1", Score(0.5))).gain == 0.5
-    semi = CombinerSpec(experts=EXPERTS, algorithm="semi_bandit", window=3)
+    semi = CombinerSpec(engines=EXPERTS, algorithm="semi_bandit", window=3)
     async with client.stream(f"{name}/semi", create=semi) as stream:
         await stream.choose(aligned("u1"))
         assert (await stream.learn("u1", ShownGains((1.0, 0.0, 1.0)))).gain == 2.0
 
 
-async def test_many_utterances_are_answered_in_their_order(client: GalloonClient, name: str):
+async def test_many_utterances_are_answered_in_their_order(client: Client, name: str):
     ids = [f"u{i}" for i in range(200)]
     async with client.stream(name, create=BIGRAMS) as stream:
         choices = [choice async for choice in stream.choose_each(aligned(id_) for id_ in ids)]
@@ -117,7 +117,7 @@ async def test_many_utterances_are_answered_in_their_order(client: GalloonClient
         assert [(lesson.id, lesson.lessons) for lesson in lessons] == [(f"u{i}", i + 1) for i in range(200)]
 
 
-async def test_one_at_a_time_each_choice_knows_the_lesson_before(client: GalloonClient, name: str):
+async def test_one_at_a_time_each_choice_knows_the_lesson_before(client: Client, name: str):
     async with client.stream(name, create=BIGRAMS) as stream:
         taught = 0
         async for choice in stream.choose_each((aligned(f"u{i}") for i in range(5)), ahead=1):
@@ -127,7 +127,7 @@ async def test_one_at_a_time_each_choice_knows_the_lesson_before(client: Galloon
 
 async def test_no_more_than_the_bound_are_in_flight(daemon: Daemon, name: str):
     """With a daemon that does not answer, the bound is reached and the next send waits until its time is up."""
-    async with GalloonClient(daemon.address) as client:
+    async with Client(daemon.address) as client:
         async with client.stream(name, create=BIGRAMS, options=StreamOptions(max_in_flight=3)) as stream:
             os.kill(daemon.pid, signal.SIGSTOP)
             try:
@@ -141,7 +141,7 @@ async def test_no_more_than_the_bound_are_in_flight(daemon: Daemon, name: str):
 
 async def test_what_timed_out_can_be_sent_again(daemon: Daemon, name: str):
     """The daemon may have taken the first one in: the same round answers both."""
-    async with GalloonClient(daemon.address) as client, client.stream(name, create=BIGRAMS) as stream:
+    async with Client(daemon.address) as client, client.stream(name, create=BIGRAMS) as stream:
         os.kill(daemon.pid, signal.SIGSTOP)
         try:
             with pytest.raises(TimedOut):
@@ -153,7 +153,7 @@ async def test_what_timed_out_can_be_sent_again(daemon: Daemon, name: str):
         assert (await stream.choose(aligned("u2"))).round == 1
 
 
-async def test_a_cancelled_caller_leaves_the_stream_alive(client: GalloonClient, name: str):
+async def test_a_cancelled_caller_leaves_the_stream_alive(client: Client, name: str):
     async with client.stream(name, create=BIGRAMS) as stream:
         asking = asyncio.ensure_future(stream.choose(aligned("u1")))
         await asyncio.sleep(0)
@@ -161,7 +161,7 @@ async def test_a_cancelled_caller_leaves_the_stream_alive(client: GalloonClient,
         assert (await stream.choose(aligned("u2"))).id == "u2"
 
 
-async def test_feedback_may_be_sent_before_the_choice_is_there(client: GalloonClient, name: str):
+async def test_feedback_may_be_sent_before_the_choice_is_there(client: Client, name: str):
     """It waits for its utterance, so nobody has to."""
     async with client.stream(name, create=BIGRAMS) as stream:
         choice = await stream.send_utterance(aligned("u1"))
@@ -170,7 +170,7 @@ async def test_feedback_may_be_sent_before_the_choice_is_there(client: GalloonCl
         assert choice.done()
 
 
-async def test_feedback_may_come_on_another_stream(client: GalloonClient, name: str):
+async def test_feedback_may_come_on_another_stream(client: Client, name: str):
     async with client.stream(name, create=BIGRAMS) as stream:
         await stream.choose(aligned("u1"))
     async with client.stream(name) as stream:
@@ -192,7 +192,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("case", REFUSED)
 async def test_what_the_daemon_refuses_is_an_error_and_the_stream_lives_on(
-    client: GalloonClient, name: str, case: str
+    client: Client, name: str, case: str
 ):
     question, error, reason, field = REFUSED[case]
     async with client.stream(f"{name}/{case}", create=BIGRAMS) as stream:
@@ -204,7 +204,7 @@ async def test_what_the_daemon_refuses_is_an_error_and_the_stream_lives_on(
         assert (await stream.learn("u1", TrueTokens(TRUTH))).lessons == 1
 
 
-async def test_feedback_that_is_refused(client: GalloonClient, name: str):
+async def test_feedback_that_is_refused(client: Client, name: str):
     async with client.stream(name, create=BIGRAMS) as stream:
         with pytest.raises(NotFound) as unknown:
             await stream.learn("never sent", TrueTokens(TRUTH))
@@ -219,7 +219,7 @@ async def test_feedback_that_is_refused(client: GalloonClient, name: str):
         assert other.value.reason == "other_feedback"
 
 
-async def test_a_stream_on_no_learner_or_with_another_spec_does_not_open(client: GalloonClient, name: str):
+async def test_a_stream_on_no_learner_or_with_another_spec_does_not_open(client: Client, name: str):
     with pytest.raises(NotFound, match="no learner"):
         await client.stream(name).open()
     await client.create_learner(name, BIGRAMS)
@@ -227,7 +227,7 @@ async def test_a_stream_on_no_learner_or_with_another_spec_does_not_open(client:
         await client.stream(name, create=SCORED).open()
 
 
-async def test_a_deleted_learner_ends_its_streams(client: GalloonClient, name: str):
+async def test_a_deleted_learner_ends_its_streams(client: Client, name: str):
     async with client.stream(name, create=BIGRAMS) as stream:
         await stream.choose(aligned("u1"))
         await client.delete_learner(name)
@@ -240,7 +240,7 @@ async def test_a_deleted_learner_ends_its_streams(client: GalloonClient, name: s
         await client.get_learner(name)
 
 
-async def test_a_stream_is_used_while_it_is_open(client: GalloonClient, name: str):
+async def test_a_stream_is_used_while_it_is_open(client: Client, name: str):
     stream = client.stream(name, create=BIGRAMS)
     with pytest.raises(WrongUsage, match="not open"):
         await stream.choose(aligned("u1"))
@@ -251,13 +251,13 @@ async def test_a_stream_is_used_while_it_is_open(client: GalloonClient, name: st
         await stream.choose(aligned("u1"))
 
 
-async def test_leaving_a_stream_waits_for_its_answers(client: GalloonClient, name: str):
+async def test_leaving_a_stream_waits_for_its_answers(client: Client, name: str):
     async with client.stream(name, create=BIGRAMS) as stream:
         futures = [await stream.send_utterance(aligned(f"u{i}")) for i in range(20)]
     assert [future.result().id for future in futures] == [f"u{i}" for i in range(20)]
 
 
-async def test_leaving_by_an_error_does_not_wait(client: GalloonClient, name: str):
+async def test_leaving_by_an_error_does_not_wait(client: Client, name: str):
     futures = []
 
     async def leave() -> None:
@@ -273,14 +273,14 @@ async def test_leaving_by_an_error_does_not_wait(client: GalloonClient, name: st
 
 async def test_nobody_there():
     options = StreamOptions(open_timeout_s=0.4, timeout_s=0.4)
-    async with GalloonClient(f"127.0.0.1:{free_port()}", options=options) as client:
+    async with Client(f"127.0.0.1:{free_port()}", options=options) as client:
         with pytest.raises(Unreachable, match=r"within 0\.4 s"):
             await client.stream("x").open()
         with pytest.raises(Unreachable, match=r"no daemon at 127\.0\.0\.1:\d+ within 0\.4 s"):
             await client.get_learner("x")
 
 
-async def test_learners_are_created_shown_listed_and_deleted(client: GalloonClient, name: str):
+async def test_learners_are_created_shown_listed_and_deleted(client: Client, name: str):
     made = await client.create_learner(name, BIGRAMS)
     assert (made.created, made.spec, made.experts) == (True, BIGRAMS, EXPERTS)
     assert not (await client.create_learner(name, BIGRAMS)).created
@@ -295,7 +295,7 @@ async def test_learners_are_created_shown_listed_and_deleted(client: GalloonClie
         await client.create_learner("no spaces please", BIGRAMS)
 
 
-async def test_an_exported_learner_continues_elsewhere(client: GalloonClient, name: str):
+async def test_an_exported_learner_continues_elsewhere(client: Client, name: str):
     """Import gives the same digest, and the pending rounds of the original."""
     async with client.stream(name, create=BIGRAMS) as stream:
         await stream.choose(aligned("u1"))
@@ -313,7 +313,7 @@ async def test_an_exported_learner_continues_elsewhere(client: GalloonClient, na
         assert (await stream.learn("u2", TrueTokens(TRUTH))).lessons == 2
 
 
-async def test_a_snapshot_drops_the_journal(client: GalloonClient, name: str):
+async def test_a_snapshot_drops_the_journal(client: Client, name: str):
     async with client.stream(name, create=BIGRAMS) as stream:
         await stream.choose(aligned("u1"))
         await stream.learn("u1", TrueTokens(TRUTH))
@@ -323,7 +323,7 @@ async def test_a_snapshot_drops_the_journal(client: GalloonClient, name: str):
     assert taken.digest == (await client.get_learner(name)).digest
 
 
-async def test_statistics_are_watched(client: GalloonClient, name: str):
+async def test_statistics_are_watched(client: Client, name: str):
     async with client.stream(name, create=BIGRAMS) as stream:
         watching = client.watch_learner(name, interval_s=0.1)
         assert (await anext(watching)).rounds_started == 0
@@ -340,10 +340,10 @@ async def test_statistics_are_watched(client: GalloonClient, name: str):
         await anext(client.watch_learner(f"{name}/none"))
 
 
-async def test_an_option_that_is_a_word_travels(client: GalloonClient, name: str):
+async def test_an_option_that_is_a_word_travels(client: Client, name: str):
     """CDSB's estimator is chosen by name; the spec comes back as it was sent."""
     options = {"bias": "implicit", "confidence": 0.1}
-    spec = CombinerSpec(experts=EXPERTS, algorithm="semi_bandit", window=3, options=options)
+    spec = CombinerSpec(engines=EXPERTS, algorithm="semi_bandit", window=3, options=options)
     made = await client.create_learner(name, spec)
     assert made.spec.options == options
     async with client.stream(name) as stream:

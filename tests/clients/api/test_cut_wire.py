@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from galloon.clients.api.client import GalloonClient
+from galloon.clients.api.client import Client
 from galloon.clients.api.connection import Backoff
 from galloon.clients.api.errors import FateUnknown
 from galloon.clients.api.stream import StreamOptions
@@ -24,7 +24,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
         yield daemon
 
 
-async def lessons(client: GalloonClient, name: str, wanted: int) -> None:
+async def lessons(client: Client, name: str, wanted: int) -> None:
     """Until the learner has taken in so many lessons."""
     for _ in range(3000):
         statistics = (await client.get_learner(name)).statistics
@@ -39,8 +39,8 @@ async def test_a_cut_in_the_middle_is_not_noticed(daemon: Daemon, name: str):
     """Feedback whose acknowledgement was lost is acknowledged on the next connection, as a repeated answer."""
     async with (
         wire_to(daemon.address) as wire,
-        GalloonClient(daemon.address) as beside,
-        GalloonClient(wire.address, options=PATIENT) as client,
+        Client(daemon.address) as beside,
+        Client(wire.address, options=PATIENT) as client,
         client.stream(name, create=BIGRAMS) as stream,
     ):
         await stream.choose(aligned("u1"))
@@ -60,8 +60,8 @@ async def test_feedback_of_unknown_fate_is_not_sent_again(daemon: Daemon, name: 
     """It was learned, the acknowledgement was lost, and others had the daemon forget the round: never twice."""
     async with (
         wire_to(daemon.address) as wire,
-        GalloonClient(daemon.address) as beside,
-        GalloonClient(wire.address, options=PATIENT) as client,
+        Client(daemon.address) as beside,
+        Client(wire.address, options=PATIENT) as client,
         client.stream(name, create=BIGRAMS) as stream,
         beside.stream(name) as other,
     ):

@@ -1,14 +1,16 @@
 """Streams survive their daemon: killed, stopped or restarted, nothing is lost and nothing is learned twice."""
 
 import asyncio
+import os
+import signal
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from random import Random
 
 import pytest
 
-from galloon.clients.api.client import GalloonClient
-from galloon.clients.api.connection import Backoff
+from galloon.clients.api.client import Client
+from galloon.clients.api.connection import Backoff, Connection
 from galloon.clients.api.errors import ChoiceReplaced, Unreachable
 from galloon.clients.api.stream import StreamOptions
 from galloon.learners.combiners.contract import Score, TrueTokens
@@ -27,10 +29,10 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
 
 
 @pytest.fixture
-async def client(daemon: Daemon) -> AsyncIterator[GalloonClient]:
+async def client(daemon: Daemon) -> AsyncIterator[Client]:
     if daemon.process is None:
         daemon.start()
-    async with GalloonClient(daemon.address, options=PATIENT, random=Random(1)) as client:
+    async with Client(daemon.address, options=PATIENT, random=Random(1)) as client:
         yield client
 
 
@@ -38,9 +40,7 @@ async def restart(daemon: Daemon) -> None:
     await asyncio.to_thread(daemon.start)
 
 
-async def test_a_kill_loses_choices_and_the_client_recalls_them(
-    client: GalloonClient, daemon: Daemon, name: str
-):
+async def test_a_kill_loses_choices_and_the_client_recalls_them(client: Client, daemon: Daemon, name: str):
     """A choice that was shown but not durable comes back before its feedback; what was acknowledged stays."""
     async with client.stream(name, create=BIGRAMS) as stream:
         await stream.choose(aligned("u1"))
@@ -57,7 +57,7 @@ async def test_a_kill_loses_choices_and_the_client_recalls_them(
     assert (standing.rounds_started, standing.lessons, standing.rounds_pending) == (2, 2, 0)
 
 
-async def test_requests_wait_while_the_daemon_is_away(client: GalloonClient, daemon: Daemon, name: str):
+async def test_requests_wait_while_the_daemon_is_away(client: Client, daemon: Daemon, name: str):
     async with client.stream(name, create=BIGRAMS) as stream:
         daemon.kill()
         futures = [await stream.send_utterance(aligned(f"u{i}")) for i in range(30)]
@@ -65,7 +65,7 @@ async def test_requests_wait_while_the_daemon_is_away(client: GalloonClient, dae
         assert [(await future).id for future in futures] == [f"u{i}" for i in range(30)]
 
 
-async def test_a_stop_in_good_order_loses_nothing(client: GalloonClient, daemon: Daemon, name: str):
+async def test_a_stop_in_good_order_loses_nothing(client: Client, daemon: Daemon, name: str):
     """A daemon that drains has made everything durable: nothing is recalled, and the stream goes on."""
     async with client.stream(name, create=BIGRAMS) as stream:
         await stream.choose(aligned("u1"))
@@ -76,9 +76,7 @@ async def test_a_stop_in_good_order_loses_nothing(client: GalloonClient, daemon:
     assert (await client.get_learner(name)).statistics.rounds_started == 1
 
 
-async def test_a_score_is_not_credited_to_a_choice_that_nobody_saw(
-    client: GalloonClient, daemon: Daemon, name: str
-):
+async def test_a_score_is_not_credited_to_a_choice_that_nobody_saw(client: Client, daemon: Daemon, name: str):
     """The rounds come back in another order, so their draws differ: the caller is told, and judges anew."""
     async with client.stream(name, create=SCORED) as stream:
         shown = {id_: await stream.choose(aligned(id_, slots=8)) for id_ in ("u1", "u2")}
@@ -92,7 +90,7 @@ async def test_a_score_is_not_credited_to_a_choice_that_nobody_saw(
         assert (await stream.learn("u2", Score(0.25))).gain == 0.25
 
 
-async def test_a_daemon_that_stays_away_is_given_up(daemon: Daemon, client: GalloonClient, name: str):
+async def test_a_daemon_that_stays_away_is_given_up(daemon: Daemon, client: Client, name: str):
     short = StreamOptions(give_up_s=0.5, backoff=Backoff(first_s=0.01, longest_s=0.1))
     async with client.stream(name, create=BIGRAMS, options=short) as stream:
         daemon.kill()
@@ -102,9 +100,7 @@ async def test_a_daemon_that_stays_away_is_given_up(daemon: Daemon, client: Gall
             await stream.choose(aligned("u2"))
 
 
-async def test_calls_that_are_safe_to_repeat_wait_for_the_daemon(
-    client: GalloonClient, daemon: Daemon, name: str
-):
+async def test_calls_that_are_safe_to_repeat_wait_for_the_daemon(client: Client, daemon: Daemon, name: str):
     await client.create_learner(name, BIGRAMS)
     daemon.kill()
     asking = asyncio.ensure_future(client.get_learner(name))
@@ -112,9 +108,7 @@ async def test_calls_that_are_safe_to_repeat_wait_for_the_daemon(
     assert (await asking).name == name
 
 
-async def test_the_store_is_the_same_after_a_kill(
-    client: GalloonClient, daemon: Daemon, name: str, tmp_path: Path
-):
+async def test_the_store_is_the_same_after_a_kill(client: Client, daemon: Daemon, name: str, tmp_path: Path):
     """The digest of everything durable does not change when nothing was in flight."""
     async with client.stream(name, create=BIGRAMS) as stream:
         for i in range(20):
@@ -125,3 +119,19 @@ async def test_the_store_is_the_same_after_a_kill(
     await restart(daemon)
     after = await client.get_learner(name)
     assert (after.digest, after.state_digest) == (before.digest, before.state_digest)
+
+
+async def test_a_stopped_daemon_is_found_out(client: Client, daemon: Daemon, name: str):
+    """The machine still answers for its socket, so only pings can tell; the request itself has minutes left."""
+    patient = StreamOptions(timeout_s=600, give_up_s=0.5)
+    async with Client(
+        Connection(daemon.address, silence_s=3), options=patient, random=Random(1)
+    ) as impatient:
+        stream = impatient.stream(name, create=BIGRAMS)
+        await stream.open()
+        os.kill(daemon.pid, signal.SIGSTOP)
+        try:
+            with pytest.raises(Unreachable):
+                await stream.choose(aligned("u1"))
+        finally:
+            os.kill(daemon.pid, signal.SIGCONT)

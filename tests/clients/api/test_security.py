@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from galloon.clients.api.client import GalloonClient
+from galloon.clients.api.client import Client
 from galloon.clients.api.connection import Connection
 from galloon.clients.api.errors import NotAllowed, Unreachable, WrongUsage
 from galloon.clients.api.stream import StreamOptions
@@ -88,7 +88,7 @@ def guarded(pems: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tu
 async def test_tls_with_a_token(guarded: tuple[Daemon, str], pems: Path):
     daemon, token = guarded
     async with (
-        GalloonClient(Connection(daemon.address, ca=pems / "ca.pem", token=token), options=SHORT) as client,
+        Client(Connection(daemon.address, ca=pems / "ca.pem", token=token), options=SHORT) as client,
         client.stream("alice/x", create=BIGRAMS) as stream,
     ):
         assert (await stream.choose(aligned("u1"))).id == "u1"
@@ -104,9 +104,7 @@ async def test_a_missing_or_wrong_token_is_refused(
     guarded: tuple[Daemon, str], pems: Path, token: str | None
 ):
     daemon, _ = guarded
-    async with GalloonClient(
-        Connection(daemon.address, ca=pems / "ca.pem", token=token), options=SHORT
-    ) as client:
+    async with Client(Connection(daemon.address, ca=pems / "ca.pem", token=token), options=SHORT) as client:
         with pytest.raises(NotAllowed) as refused:
             await client.list_learners()
         assert refused.value.code == "UNAUTHENTICATED"
@@ -122,7 +120,7 @@ async def test_plain_text_and_strange_authorities_do_not_connect(
     openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout",
             str(tmp_path / "key"), "-out", str(strange), "-subj", "/CN=strange")  # fmt: skip
     for connection in (Connection(daemon.address), Connection(daemon.address, ca=strange, token=token)):
-        async with GalloonClient(connection, options=SHORT) as client:
+        async with Client(connection, options=SHORT) as client:
             with pytest.raises(Unreachable):
                 await client.list_learners(timeout_s=1)
 
@@ -135,9 +133,9 @@ async def test_mtls_asks_the_client_for_a_certificate(pems: Path, tmp_path: Path
     )
     with running_daemon(tmp_path, *settings) as daemon:
         shown = Connection(daemon.address, pems / "ca.pem", pems / "client.pem", pems / "client.key")
-        async with GalloonClient(shown, options=SHORT) as client:
+        async with Client(shown, options=SHORT) as client:
             assert (await client.create_learner("x", BIGRAMS)).created
-        async with GalloonClient(Connection(daemon.address, ca=pems / "ca.pem"), options=SHORT) as client:
+        async with Client(Connection(daemon.address, ca=pems / "ca.pem"), options=SHORT) as client:
             with pytest.raises(Unreachable):
                 await client.list_learners(timeout_s=1)
 
@@ -152,4 +150,4 @@ def test_a_token_never_travels_in_clear(pems: Path):
     with pytest.raises(WrongUsage, match="TLS only"):
         Connection(certificate=pems / "client.pem", key=pems / "client.key")
     with pytest.raises(WrongUsage, match="cannot be read"):
-        GalloonClient(Connection(ca=pems / "nothing.pem"))
+        Client(Connection(ca=pems / "nothing.pem"))

@@ -23,7 +23,7 @@ def galloon(daemon: Daemon):
 
 
 def test_for_people_and_programs(daemon: Daemon, galloon, name: str):
-    spec = CombinerSpec(experts=("a", "b", "c"), decide="best")
+    spec = CombinerSpec(engines=("a", "b", "c"), decide="best")
     with BlockingClient(daemon.address) as client, client.stream(name, create=spec) as stream:
         for number in range(10):
             said = {"a": "the cat sat", "b": "the hat sat", "c": "the cat"}

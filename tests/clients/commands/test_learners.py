@@ -26,7 +26,7 @@ def told(result: Result) -> dict:
     return json.loads(result.stdout)
 
 
-SMALL = ("--experts", "a,b", "--algorithm", "expanded_hedge", "--gain", "ngram:order=2", "--window", "3")
+SMALL = ("--engines", "a,b", "--algorithm", "expanded_hedge", "--gain", "ngram:order=2", "--window", "3")
 
 
 def test_a_learner_from_flags(galloon, name: str):
@@ -41,7 +41,7 @@ def test_a_learner_from_flags(galloon, name: str):
 
 def test_a_learner_from_a_file_that_flags_change(galloon, name: str, tmp_path: Path):
     spec = {
-        "experts": ["a", "b"],
+        "engines": ["a", "b"],
         "algorithm": "semi_bandit",
         "window": 4,
         "options": {"confidence": 0.5},
@@ -87,11 +87,11 @@ def test_export_import_snapshot_delete(galloon, name: str, tmp_path: Path):
 
 
 WRONG = {
-    "no experts": (("create", "x"), "experts"),
-    "two experts of a name": (("create", "x", "--experts", "a,a"), "different"),
-    "unknown gain": (("create", "x", "--experts", "a", "--gain", "fame"), "gain.kind"),
-    "half a gain": (("create", "x", "--experts", "a", "--gain", "ngram:2"), "ngram:order=2"),
-    "an option without value": (("create", "x", "--experts", "a", "--option", "bias"), "NAME=VALUE"),
+    "no experts": (("create", "x"), "engines"),
+    "two experts of a name": (("create", "x", "--engines", "a,a"), "different"),
+    "unknown gain": (("create", "x", "--engines", "a", "--gain", "fame"), "gain.kind"),
+    "half a gain": (("create", "x", "--engines", "a", "--gain", "ngram:2"), "ngram:order=2"),
+    "an option without value": (("create", "x", "--engines", "a", "--option", "bias"), "NAME=VALUE"),
     "an address without port": (("list", "--server", "localhost"), "host:port"),
     "delete without a word": (("delete", "x"), "--yes"),
     "json twice": (("export", "x", "-o", "-", "--json"), "standard output"),
@@ -123,7 +123,7 @@ def test_help_teaches(command: str):
 
 def test_options_of_an_algorithm_are_numbers_or_words(galloon, name: str):
     """What is no number is a word; the daemon knows which words there are."""
-    cdsb = (name, "--experts", "a,b", "--algorithm", "semi_bandit", "--window", "3")
+    cdsb = (name, "--engines", "a,b", "--algorithm", "semi_bandit", "--window", "3")
     refused = galloon("create", *cdsb, "--option", "bias=left")
     assert (refused.exit_code, "bias 'left' is not one of" in refused.stderr) == (1, True)
     made = told(galloon("create", *cdsb, "--option", "bias=none", "--option", "confidence=0.2", "--json"))

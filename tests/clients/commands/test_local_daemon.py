@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from galloon.clients.api.blocking import BlockingClient
-from galloon.clients.api.client import GalloonClient
+from galloon.clients.api.client import Client
 from galloon.clients.api.errors import Unreachable
 from galloon.clients.commands import local_daemon as module
 from galloon.clients.commands.local_daemon import OPTIONS, local_daemon
@@ -39,7 +39,7 @@ def test_one_that_does_not_start_says_why(monkeypatch: pytest.MonkeyPatch, tmp_p
 async def test_one_that_dies_fails_the_work_with_its_log():
     async def work() -> None:
         with local_daemon() as daemon:
-            async with GalloonClient(daemon.address, options=OPTIONS) as client:
+            async with Client(daemon.address, options=OPTIONS) as client:
                 async with client.stream("x", create=BIGRAMS) as stream:
                     await stream.choose(aligned("u1"))
                     daemon._process.kill()

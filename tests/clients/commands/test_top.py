@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from galloon.__main__ import main
-from galloon.clients.api.client import GalloonClient
+from galloon.clients.api.client import Client
 from galloon.clients.api.connection import Backoff
 from galloon.clients.api.stream import StreamOptions
 from galloon.clients.top.status import Followed, Latency, Standing, Watcher
@@ -38,7 +38,7 @@ def followed(name: str = "asr", **changes) -> Followed:
         "snapshot_bytes": 0, "snapshot_age_s": None, "streams": 3, "extra": {},
         "error_rates": {"galloon": ErrorRate(5, 100, 9, 500), "a": ErrorRate(8, 100, 9, 500)},
     }  # fmt: skip
-    seen = Followed(LearnerInfo(name, BIGRAMS, BIGRAMS.experts))
+    seen = Followed(LearnerInfo(name, BIGRAMS, BIGRAMS.engines))
     seen.take(Statistics(**{**figures, "rounds_started": 1000, "lessons": 900}), 10.0)
     seen.take(Statistics(**{**figures, **changes}), 12.0)
     return seen
@@ -86,7 +86,7 @@ def test_what_is_not_known_is_not_shown_as_zero():
     )
     assert "~7.5" in row
     assert "%" not in row
-    nothing = Followed(LearnerInfo("new", BIGRAMS, BIGRAMS.experts))
+    nothing = Followed(LearnerInfo("new", BIGRAMS, BIGRAMS.engines))
     assert "new" in rendered(Standing("x:1", (nothing,), 1, {}), 120)
 
 
@@ -106,7 +106,7 @@ def _fields(seen: Followed) -> dict:
     return {name: getattr(seen.statistics, name) for name in Statistics.__dataclass_fields__}
 
 
-async def test_one_look_at_a_real_daemon(daemon: Daemon, client: GalloonClient, name: str):
+async def test_one_look_at_a_real_daemon(daemon: Daemon, client: Client, name: str):
     """Rounds, gain and regret come over the wire, latencies from the metrics page."""
     async with client.stream(name, create=BIGRAMS) as stream:
         for i in range(20):
@@ -134,7 +134,7 @@ async def test_a_daemon_that_goes_away_is_waited_for(tmp_path: Path):
     """The last figures stay, the view says what is wrong, and it recovers with the daemon."""
     quick = StreamOptions(timeout_s=0.5, backoff=Backoff(first_s=0.05, longest_s=0.1))
     with running_daemon(tmp_path) as daemon:
-        async with GalloonClient(daemon.address, options=quick) as client:
+        async with Client(daemon.address, options=quick) as client:
             await client.create_learner("x", BIGRAMS)
             watcher = Watcher(client, prefix="", most=5, interval_s=0.1, metrics_url=None)
             async with watcher:

@@ -99,7 +99,7 @@ def test_a_named_learner_stays_and_others_go(daemon: Daemon, tmp_path: Path, nam
 
 def test_context_experts_limit_and_settings(daemon: Daemon, tmp_path: Path):
     file = cats(tmp_path / "u.jsonl", 8)
-    options = ("--server", daemon.address, "--experts", "c,a", "--limit", "5", "--context", "domain")
+    options = ("--server", daemon.address, "--engines", "c,a", "--limit", "5", "--context", "domain")
     report = told("replay", file, *options, "--also", "semi", "--also", "bandit")
     assert list(report["engines"]) == ["c", "a"]
     assert report["utterances"] == 5
@@ -165,8 +165,8 @@ def test_curves_are_a_picture_and_the_same_again(daemon: Daemon, tmp_path: Path,
 
 
 WRONG_USAGE = {
-    "expert": (("--experts", "a,d"), "no engine is called 'd'; the file has a, b, c"),
-    "twice": (("--experts", "a,a"), "named twice"),
+    "expert": (("--engines", "a,d"), "no engine is called 'd'; the file has a, b, c"),
+    "twice": (("--engines", "a,a"), "named twice"),
     "context": (("--context", "speaker"), "no utterance of the file has this field; it has domain"),
     "plot": (("--plot", "curve.gif"), "must end in .png or .svg"),
     "name": (("--name", "x"), "name one with --server"),

@@ -2,16 +2,16 @@
 
 from pathlib import Path
 
-from galloon.clients.api.client import GalloonClient
+from galloon.clients.api.client import Client
 from galloon.clients.replay.material import read_material
 from galloon.clients.replay.play import play
 from galloon.learners.combiners.spec import CombinerSpec
 from tests.clients.replays import cats
 
-SPEC = CombinerSpec(experts=("a", "b", "c"), algorithm="expanded_hedge", normalizer="basic")
+SPEC = CombinerSpec(engines=("a", "b", "c"), algorithm="expanded_hedge", normalizer="basic")
 
 
-async def test_every_choice_knows_all_lessons_before_it(client: GalloonClient, name: str, tmp_path: Path):
+async def test_every_choice_knows_all_lessons_before_it(client: Client, name: str, tmp_path: Path):
     utterances = read_material(cats(tmp_path / "u.jsonl", 9)).utterances
     played = await play(client, name, utterances, SPEC)
     assert [round_.choice.lessons for round_ in played.rounds] == list(range(9))
@@ -20,7 +20,7 @@ async def test_every_choice_knows_all_lessons_before_it(client: GalloonClient, n
     assert played.opened.created
 
 
-async def test_played_again_the_same_ids_are_new_rounds(client: GalloonClient, name: str, tmp_path: Path):
+async def test_played_again_the_same_ids_are_new_rounds(client: Client, name: str, tmp_path: Path):
     utterances = read_material(cats(tmp_path / "u.jsonl", 3)).utterances
     await play(client, name, utterances, SPEC)
     again = await play(client, name, utterances, None)

@@ -11,7 +11,7 @@ from galloon.learners.combiners.contract import Choice, Score, TrueText
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.offers import Offers
 
-SPEC = CombinerSpec(experts=("a", "b"))
+SPEC = CombinerSpec(engines=("a", "b"))
 
 
 def said():

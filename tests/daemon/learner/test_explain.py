@@ -35,7 +35,7 @@ async def test_a_choice_is_explained_slot_by_slot_and_nothing_changes(tmp_path, 
         assert (answer.lessons, answer.lessons_since) == (5, 0)
         assert answer.HasField("log_probability") == (name != "leader")
         assert [slot.token for slot in answer.slots] == list(choice.tokens)
-        said = {each.expert: each.tokens for each in utterance(9).slots.offers}
+        said = {each.engine: each.tokens for each in utterance(9).slots.offers}
         for number, slot in enumerate(answer.slots):
             assert (slot.slot, slot.expert) == (number, choice.experts[number])
             offers = {offer.token: offer for offer in slot.offers}

@@ -88,7 +88,7 @@ async def test_the_state_is_that_of_the_library(tmp_path):
             choice = await stream.choice(utterance(number))
             await stream.learned(feedback(number))
             decision = combiner.choose(
-                decode_utterance(utterance(number), spec.experts, Limits()), choice.round
+                decode_utterance(utterance(number), spec.engines, Limits()), choice.round
             )
             assert decision.text == choice.text
             combiner.learn(decision.memory, TrueTokens(tuple(truth(number))))

@@ -20,7 +20,7 @@ async def test_an_utterance_is_answered_and_its_feedback_is_learned(tmp_path):
         assert list(opened.experts) == list(EXPERTS)
         choice = await stream.choice(utterance(1))
         assert (choice.id, choice.round, choice.lessons) == ("u1", 0, 0)
-        offered = {offer.expert: offer.tokens for offer in utterance(1).slots.offers}
+        offered = {offer.engine: offer.tokens for offer in utterance(1).slots.offers}
         for slot, (token, expert) in enumerate(zip(choice.tokens, choice.experts, strict=True)):
             assert offered[expert][slot] == token
         assert choice.text == " ".join(token for token in choice.tokens if token)
@@ -129,8 +129,8 @@ async def test_engines_outputs_are_aligned_by_the_daemon(tmp_path):
             "bob": "it was best of thymes",
             "cy": "it saw the beast of times",
         }
-        outputs = [utterance_pb2.ExpertOutput(expert=e, words=text.split()) for e, text in said.items()]
-        message = utterance_pb2.Utterance(id="x", outputs=utterance_pb2.EngineOutputs(outputs=outputs))
+        outputs = [utterance_pb2.EngineOutput(engine=e, words=text.split()) for e, text in said.items()]
+        message = utterance_pb2.Utterance(id="x", outputs=utterance_pb2.EngineOutputs(engines=outputs))
         choice = await stream.choice(message)
         assert len(choice.tokens) == 6
         learned = await stream.learned(wire.Feedback(id="x", true_text=said["ann"]))
@@ -140,18 +140,18 @@ async def test_engines_outputs_are_aligned_by_the_daemon(tmp_path):
 @pytest.mark.parametrize("setting", [spec.SETTING_FULL, spec.SETTING_SEMI_BANDIT, spec.SETTING_BANDIT])
 async def test_the_tied_learner_has_every_setting(tmp_path, setting):
     """On engines' own words, with labels; it takes the truth in each, and less where the setting reveals less."""
-    tied = spec.LearnerSpec(experts=EXPERTS, setting=setting, labels=["speaker"])
+    tied = spec.LearnerSpec(engines=EXPERTS, setting=setting, labels=["speaker"])
     async with serving(tmp_path) as daemon:
         stream = await daemon.open(spec=tied)
         for number in range(4):
             said = ["it was the best of times", "it was best of thymes", "it saw the beast of times"]
             outputs = [
-                utterance_pb2.ExpertOutput(expert=e, words=text.split())
+                utterance_pb2.EngineOutput(engine=e, words=text.split())
                 for e, text in zip(EXPERTS, said, strict=True)
             ]
             message = utterance_pb2.Utterance(
                 id=f"u{number}",
-                outputs=utterance_pb2.EngineOutputs(outputs=outputs),
+                outputs=utterance_pb2.EngineOutputs(engines=outputs),
                 labels={"speaker": "anna", "weather": "fine"},
             )
             choice = await stream.choice(message)

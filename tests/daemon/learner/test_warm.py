@@ -14,14 +14,14 @@ TEXTS = ("so far so good", "so far so god", "so fat so good", "too far", "good",
 def _spoken(number: int) -> utterance_pb2.Utterance:
     """Plain text of the default learner, each utterance of another length."""
     outputs = [
-        utterance_pb2.ExpertOutput(
-            expert=expert, words=[*TEXTS[(number + shift) % len(TEXTS)].split(), *truth(number, number % 5)]
+        utterance_pb2.EngineOutput(
+            engine=expert, words=[*TEXTS[(number + shift) % len(TEXTS)].split(), *truth(number, number % 5)]
         )
         for shift, expert in enumerate(EXPERTS)
     ]
     for output in outputs:
         output.words[:] = [word or "well" for word in output.words]
-    return utterance_pb2.Utterance(id=f"u{number}", outputs=utterance_pb2.EngineOutputs(outputs=outputs))
+    return utterance_pb2.Utterance(id=f"u{number}", outputs=utterance_pb2.EngineOutputs(engines=outputs))
 
 
 def _said_truly(number: int) -> wire.Feedback:
@@ -29,7 +29,7 @@ def _said_truly(number: int) -> wire.Feedback:
 
 
 LEARNERS = {
-    "default": (spec_pb2.LearnerSpec(experts=EXPERTS), _spoken, _said_truly),
+    "default": (spec_pb2.LearnerSpec(engines=EXPERTS), _spoken, _said_truly),
     "windows": (simple_spec(), lambda number: utterance(number, slots=3 + number % 5), None),
 }
 

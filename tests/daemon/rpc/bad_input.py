@@ -46,7 +46,7 @@ def offer(
     expert: str, tokens: list[str] | None = None, confidences: tuple[float, ...] = ()
 ) -> said.SlotOffers:
     return said.SlotOffers(
-        expert=expert, tokens=["a", "b"] if tokens is None else tokens, confidences=confidences
+        engine=expert, tokens=["a", "b"] if tokens is None else tokens, confidences=confidences
     )
 
 
@@ -54,16 +54,16 @@ def three(third: said.SlotOffers, **changes: Any) -> said.Utterance:
     return slots(offer("ann"), offer("bob"), third, **changes)
 
 
-def outputs(third: said.ExpertOutput) -> said.Utterance:
-    first = [said.ExpertOutput(expert=name, words=["a"]) for name in ("ann", "bob")]
-    return said.Utterance(id="bad", outputs=said.EngineOutputs(outputs=[*first, third]))
+def outputs(third: said.EngineOutput) -> said.Utterance:
+    first = [said.EngineOutput(engine=name, words=["a"]) for name in ("ann", "bob")]
+    return said.Utterance(id="bad", outputs=said.EngineOutputs(engines=[*first, third]))
 
 
 def named(names: str, tokens: str) -> said.Utterance:
     return said.Utterance(id="bad", named_tokens=said.NamedTokens(names=names.split(), tokens=tokens.split()))
 
 
-def lattice(**changes: Any) -> said.ExpertOutput:
+def lattice(**changes: Any) -> said.EngineOutput:
     values = {
         "state_count": 2,
         "finals": [1],
@@ -73,7 +73,7 @@ def lattice(**changes: Any) -> said.ExpertOutput:
         "log_scores": [0.0],
         **changes,
     }
-    return said.ExpertOutput(expert="cy", lattice=said.Lattice(**values))
+    return said.EngineOutput(engine="cy", lattice=said.Lattice(**values))
 
 
 def teach(**feedback: Any) -> wire.Feedback:
@@ -161,24 +161,24 @@ STREAM_CASES = [
     ),
     # Specs.
     Case(
-        "a spec without experts",
-        opening(experts=[]),
+        "a spec without engines",
+        opening(engines=[]),
         INVALID,
-        "open.create.experts: name at least one expert, or give an automaton",
+        "open.create.engines: name at least one engine, or give an automaton",
         None,
     ),
     Case(
-        "two experts of one name",
-        opening(experts=["a", "a"]),
+        "two engines of one name",
+        opening(engines=["a", "a"]),
         INVALID,
-        "open.create.experts: names must be different and not empty",
+        "open.create.engines: names must be different and not empty",
         None,
     ),
     Case(
-        "too many experts",
-        opening(experts=[f"e{n}" for n in range(65)]),
+        "too many engines",
+        opening(engines=[f"e{n}" for n in range(65)]),
         LIMIT,
-        "experts: 65 asked, 64 allowed; use fewer experts, or raise limits.experts",
+        "engines: 65 asked, 64 allowed; use fewer engines, or raise limits.engines",
         None,
     ),
     Case("a window that is too long", opening(window=5000), LIMIT, "slots: 5000 asked, 4096 allowed", None),
@@ -242,7 +242,7 @@ STREAM_CASES = [
         "an unknown option",
         opening(options={"colour": 1}),
         INVALID,
-        "open.create.options: expanded_hedge has no option 'colour'; it takes none",
+        "open.create.options: expanded_hedge has no option 'colour'; it takes tuning",
         None,
     ),
     Case(
@@ -282,16 +282,16 @@ STREAM_CASES = [
     ),
     Case(
         "an engine called like a derived expert",
-        opening(experts=["ann", "vote"], derived=["vote"]),
+        opening(engines=["ann", "vote"], derived=["vote"]),
         INVALID,
         "open.create.derived: 'vote' comes twice",
         None,
     ),
     Case(
         "an engine called like an expert that the learner computes",
-        opening(experts=["ann", "scorer"], algorithm=spec.ALGORITHM_TIED),
+        opening(engines=["ann", "scorer"], algorithm=spec.ALGORITHM_TIED),
         INVALID,
-        "open.create.experts: this learner computes an expert 'scorer'; name the engine otherwise",
+        "open.create.engines: this learner computes an expert 'scorer'; name the engine otherwise",
         None,
     ),
     Case(
@@ -304,7 +304,7 @@ STREAM_CASES = [
     Case(
         "a huge automaton",
         opening(
-            experts=[f"e{n}" for n in range(64)], window=4096, gain=spec.Gain(ngram=spec.NgramGain(order=9))
+            engines=[f"e{n}" for n in range(64)], window=4096, gain=spec.Gain(ngram=spec.NgramGain(order=9))
         ),
         LIMIT,
         "transitions: 7.36428611067624e+19 asked, 2000000 allowed; use fewer experts",
@@ -419,16 +419,16 @@ STREAM_CASES = [
     ),
     Case("no offers", slots(), INVALID, "utterance.slots.offers: nothing from ann, bob, cy"),
     Case(
-        "an unknown expert",
+        "an unknown engine",
         three(offer("dan")),
         INVALID,
-        "utterance.slots.offers[2].expert: 'dan' is not an expert; known are ann, bob, cy",
+        "utterance.slots.offers[2].engine: 'dan' is not an engine of this learner; known are ann, bob, cy",
     ),
     Case(
-        "an expert twice", three(offer("ann")), INVALID, "utterance.slots.offers[2].expert: 'ann' comes twice"
+        "an engine twice", three(offer("ann")), INVALID, "utterance.slots.offers[2].engine: 'ann' comes twice"
     ),
     Case(
-        "an expert missing",
+        "an engine missing",
         slots(offer("ann"), offer("cy")),
         INVALID,
         "utterance.slots.offers: nothing from bob",
@@ -524,45 +524,45 @@ STREAM_CASES = [
     ),
     Case(
         "an empty word",
-        outputs(said.ExpertOutput(expert="cy", words=["a", ""])),
+        outputs(said.EngineOutput(engine="cy", words=["a", ""])),
         INVALID,
-        "utterance.outputs.outputs[2].words[1]: empty; leave out what was not said",
+        "utterance.outputs.engines[2].words[1]: empty; leave out what was not said",
     ),
     Case(
         "starts without words",
-        outputs(said.ExpertOutput(expert="cy", words=["a"], starts=[0, 1])),
+        outputs(said.EngineOutput(engine="cy", words=["a"], starts=[0, 1])),
         INVALID,
-        "utterance.outputs.outputs[2].starts: 2 numbers for 1 tokens",
+        "utterance.outputs.engines[2].starts: 2 numbers for 1 tokens",
     ),
     Case(
         "a line confidence that is not a number",
-        outputs(said.ExpertOutput(expert="cy", confidence=NAN)),
+        outputs(said.EngineOutput(engine="cy", confidence=NAN)),
         INVALID,
-        "utterance.outputs.outputs[2].confidence: nan is not a finite number",
+        "utterance.outputs.engines[2].confidence: nan is not a finite number",
     ),
     Case(
         "a lattice that names a state it has not",
         outputs(lattice(targets=[7])),
         INVALID,
-        "utterance.outputs.outputs[2].lattice: state 7 is named, but there are only 2",
+        "utterance.outputs.engines[2].lattice: state 7 is named, but there are only 2",
     ),
     Case(
         "a lattice without final state",
         outputs(lattice(finals=[])),
         INVALID,
-        "utterance.outputs.outputs[2].lattice.finals: none; name at least one final state",
+        "utterance.outputs.engines[2].lattice.finals: none; name at least one final state",
     ),
     Case(
         "a lattice with uneven arcs",
         outputs(lattice(words=[])),
         INVALID,
-        "utterance.outputs.outputs[2].lattice.words: 0 for 1 arcs; send one for each",
+        "utterance.outputs.engines[2].lattice.words: 0 for 1 arcs; send one for each",
     ),
     Case(
         "a lattice with an infinite score",
         outputs(lattice(log_scores=[INF])),
         INVALID,
-        "utterance.outputs.outputs[2].lattice: log_scores and times must be finite",
+        "utterance.outputs.engines[2].lattice: log_scores and times must be finite",
     ),
     # Feedback.
     Case(
@@ -677,7 +677,7 @@ CALL_CASES = [
         "CreateLearner without spec",
         learners.CreateLearnerRequest(name="new"),
         INVALID,
-        "spec.experts: name at least",
+        "spec.engines: name at least",
     ),
     Case(
         "CreateLearner with another spec",

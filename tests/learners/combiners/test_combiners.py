@@ -27,7 +27,7 @@ AUTOMATON = "0 1 a\n0 2 b\n1 3 c\n2 3 d\n1 2 e\n3 4 f\n3 4 g\n4\n"
 
 
 def _spec(algorithm, gain=GAINS[0], **more):
-    return CombinerSpec(experts=EXPERTS, algorithm=algorithm, gain=gain, window=4, **more)
+    return CombinerSpec(engines=EXPERTS, algorithm=algorithm, gain=gain, window=4, **more)
 
 
 def _network(slots, seed=0, right=1):
@@ -224,7 +224,7 @@ def test_bombs_are_refused_before_anything_is_built():
     with pytest.raises(BudgetExceeded, match="transitions of A'"):
         build(
             CombinerSpec(
-                experts=tuple(f"e{i}" for i in range(64)),
+                engines=tuple(f"e{i}" for i in range(64)),
                 algorithm="expanded_hedge",
                 gain={"kind": "ngram", "order": 40},
                 window=4096,
@@ -236,9 +236,9 @@ def test_bombs_are_refused_before_anything_is_built():
     ("wrong", "says"),
     [
         ({"algorithm": "x"}, "algorithm: 'x' is not one of"),
-        ({"experts": []}, "experts: name at least one"),
-        ({"experts": ["a", "a"]}, "experts: names must be different"),
-        ({"experts": "a"}, "experts: must be a list of strings"),
+        ({"engines": []}, "engines: name at least one"),
+        ({"engines": ["a", "a"]}, "engines: names must be different"),
+        ({"engines": "a"}, "engines: must be a list of strings"),
         ({"window": 0}, "window: 0 slots"),
         ({"window": 1.5}, "window: must be a whole number"),
         ({"learning_rate": -1}, "learning_rate: -1.0 is not a number from 0 to 1000"),
@@ -249,7 +249,7 @@ def test_bombs_are_refused_before_anything_is_built():
     ],
 )
 def test_a_wrong_spec_names_its_field(wrong, says):
-    values = {"experts": ["a", "b"], "algorithm": "expanded_hedge"} | wrong
+    values = {"engines": ["a", "b"], "algorithm": "expanded_hedge"} | wrong
     with pytest.raises(InvalidInput, match=says.replace(".", r"\.").replace("'", "'")):
         build(CombinerSpec.from_json(json.dumps(values)))
 

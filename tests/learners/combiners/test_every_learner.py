@@ -71,7 +71,7 @@ def slots_of(name):
 
 
 def made(name, setting, unit):
-    spec = CombinerSpec(experts=EXPERTS, algorithm=name, setting=setting.value, unit=unit, normalizer="basic")
+    spec = CombinerSpec(engines=EXPERTS, algorithm=name, setting=setting.value, unit=unit, normalizer="basic")
     return build(replace(spec, window=WINDOW, labels=("domain",), seed=5))
 
 

@@ -46,7 +46,7 @@ def said(*texts):
 
 
 def combiner(**fields):
-    made = build(CombinerSpec(experts=ENGINES, normalizer="basic", **{"decide": "best", **fields}))
+    made = build(CombinerSpec(engines=ENGINES, normalizer="basic", **{"decide": "best", **fields}))
     assert isinstance(made, TextCombiner)
     return made
 
@@ -300,7 +300,7 @@ def test_other_gains_are_left_to_other_learners():
 @pytest.mark.parametrize("kind", ["copy", "silent", "noise"])
 def test_an_unhelpful_engine_moves_no_slots_once_it_is_known(kind):
     names = (*ENGINES, "extra")
-    made = build(CombinerSpec(experts=names, normalizer="basic", decide="best"))
+    made = build(CombinerSpec(engines=names, normalizer="basic", decide="best"))
     draw = np.random.default_rng(5)
     for number, utterance in enumerate(utterances(120)):
         texts = {

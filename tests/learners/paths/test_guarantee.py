@@ -199,7 +199,7 @@ def test_shown_best_has_no_bound_and_says_what_draws_would_have():
 
 def _adversary(decide, rounds):
     """The default learner against texts that make whatever it shows wrong; statistics at the end."""
-    combiner = build(CombinerSpec(experts=("a", "b"), decide=decide, seed=3))
+    combiner = build(CombinerSpec(engines=("a", "b"), decide=decide, seed=3))
     utterance = Utterance.of_texts("u", {"a": "left", "b": "right"})
     for number in range(rounds):
         decision = combiner.choose(utterance, number)
@@ -221,7 +221,7 @@ def test_the_default_learner_that_shows_the_best_prints_no_bound():
 
 
 def test_the_default_learner_prints_no_bound_where_feedback_is_late():
-    combiner = build(CombinerSpec(experts=("a", "b"), decide="sample"))
+    combiner = build(CombinerSpec(engines=("a", "b"), decide="sample"))
     utterance = Utterance.of_texts("u", {"a": "left", "b": "right"})
     memories = [combiner.choose(utterance, number).memory for number in range(3)]
     for memory in memories[:1]:

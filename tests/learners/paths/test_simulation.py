@@ -19,7 +19,7 @@ GAINS = {
 
 def _spec(name, gain, seed, horizon=ROUNDS, slots=3):
     return CombinerSpec(
-        experts=("a", "b"), algorithm=name, gain=GAINS[gain], window=slots, horizon=horizon, seed=seed
+        engines=("a", "b"), algorithm=name, gain=GAINS[gain], window=slots, horizon=horizon, seed=seed
     )
 
 
@@ -60,7 +60,7 @@ def test_the_same_seed_plays_the_same_game():
 
 
 def test_what_cannot_be_simulated_is_refused():
-    arbitrary = CombinerSpec(experts=("a",), algorithm="exp3_paths", gain={"kind": "arbitrary"}, window=3)
+    arbitrary = CombinerSpec(engines=("a",), algorithm="exp3_paths", gain={"kind": "arbitrary"}, window=3)
     with pytest.raises(InvalidInput, match="arbitrary"):
         simulate(arbitrary, Table(1, 3, 5), "stochastic")
     with pytest.raises(InvalidInput, match="opponent"):

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import pytest
 
-from galloon.clients.api.client import GalloonClient
+from galloon.clients.api.client import Client
 from galloon.clients.formats.utterances import read_utterances
 from galloon.clients.samples import ocr_sample
 from galloon.daemon.rpc.auth import hash_token
@@ -35,8 +35,8 @@ async def play_sample(daemon: Daemon, first: int, last: int, name: str = "ocr/li
     """Real engine outputs over a real client stream, each with its true text."""
     utterances = list(islice(read_utterances(ocr_sample()), first, last))
     engines = tuple(output.name for output in utterances[0].outputs)
-    spec = CombinerSpec(experts=engines, algorithm="expanded_hedge", derived=("vote",), decide="best")
-    async with GalloonClient(daemon.app.address) as client, client.stream(name, spec) as stream:
+    spec = CombinerSpec(engines=engines, algorithm="expanded_hedge", derived=("vote",), decide="best")
+    async with Client(daemon.app.address) as client, client.stream(name, spec) as stream:
         for utterance in utterances:
             choice = await stream.choose(utterance)
             await stream.learn(choice.id, TrueText(utterance.target or ""))
@@ -293,8 +293,8 @@ async def test_a_list_that_is_read_holds_still(tmp_path):
 async def test_markup_from_clients_stays_text(tmp_path):
     nasty = '<img/src="x"/onerror="document.title=1">'
     async with world(tmp_path, rounds=0) as (daemon, browser):
-        spec = CombinerSpec(experts=(nasty, "b"), algorithm="expanded_hedge")
-        async with GalloonClient(daemon.app.address) as client, client.stream("nasty", spec) as stream:
+        spec = CombinerSpec(engines=(nasty, "b"), algorithm="expanded_hedge")
+        async with Client(daemon.app.address) as client, client.stream("nasty", spec) as stream:
             outputs = (ExpertOutput(nasty, (Word(nasty), Word("x"))), ExpertOutput("b", (Word("&amp;"),)))
             choice = await stream.choose(Utterance(nasty, outputs))
             await stream.learn(choice.id, TrueText(nasty))

@@ -89,7 +89,7 @@ LONG = [TEXTS[0], {"expert": "b", "text": "x " * 5000}]
         ({"learner": "x y", "outputs": TEXTS, "create": True}, 400, "name"),
         ({"learner": "x", "outputs": TEXTS, "create": True, "unit": "page"}, 400, "unit"),
         ({"learner": "x", "outputs": TEXTS}, 404, "no learner"),
-        ({"learner": "test", "outputs": TEXTS}, 400, "not an expert"),
+        ({"learner": "test", "outputs": TEXTS}, 400, "not an engine"),
         ({"learner": "test", "outputs": TEXTS, "create": True}, 409, "another spec"),
         (
             {
@@ -98,7 +98,7 @@ LONG = [TEXTS[0], {"expert": "b", "text": "x " * 5000}]
                 "create": True,
             },
             429,
-            "experts",
+            "engines",
         ),
         (
             {"learner": "x", "outputs": LONG, "create": True},

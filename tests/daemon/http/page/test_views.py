@@ -47,7 +47,7 @@ async def test_utterances_come_newest_first_with_what_else_was_on_offer(tmp_path
     assert (newest["state"], middle["state"]) == ("pending", "learned")
     assert middle["truth"] == " ".join(filter(None, truth(1)))
     assert newest["truth"] is None
-    offers = {offer.expert: list(offer.tokens) for offer in utterance(2).slots.offers}
+    offers = {offer.engine: list(offer.tokens) for offer in utterance(2).slots.offers}
     for slot, shown in enumerate(newest["slots"]):
         others = {name: other["text"] for other in shown["alternatives"] for name in other["experts"]}
         said = {name: others.get(name, shown["text"]) for name in EXPERTS}

@@ -49,12 +49,12 @@ def test_every_option_says_where_it_came_from_and_the_last_source_wins(tmp_path)
     file.write_text("[limits]\nslots = 100\nexperts = 5\n[store]\nsnapshot_events = 7\n")
     found = report(
         tmp_path,
-        *("-c", str(file), "--set", "limits.experts=9"),
-        environment={"GALLOON_LIMITS_SLOTS": "200", "GALLOON_LIMITS_EXPERTS": "6"},
+        *("-c", str(file), "--set", "limits.engines=9"),
+        environment={"GALLOON_LIMITS_SLOTS": "200", "GALLOON_LIMITS_ENGINES": "6"},
     )
     options = found["configuration"]
     assert options["limits.slots"] == {"value": 200, "source": "GALLOON_LIMITS_SLOTS"}
-    assert options["limits.experts"] == {"value": 9, "source": "--set limits.experts"}
+    assert options["limits.engines"] == {"value": 9, "source": "--set limits.engines"}
     assert options["store.snapshot_events"] == {"value": 7, "source": f"{file}:5"}
     assert options["log.level"] == {"value": "info", "source": "default"}
 

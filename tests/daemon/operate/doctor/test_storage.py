@@ -26,7 +26,7 @@ def used(tmp_path_factory):
 
     directory = tmp_path_factory.mktemp("used")
     with running_daemon(directory) as daemon, BlockingClient(daemon.address) as client:
-        spec = CombinerSpec(experts=("ann", "bob"), algorithm="expanded_hedge", window=2)
+        spec = CombinerSpec(engines=("ann", "bob"), algorithm="expanded_hedge", window=2)
         with client.stream("one", spec) as stream:
             for number in range(6):
                 choice = stream.choose(Utterance(f"u{number}", OUTPUTS))
