@@ -13,7 +13,7 @@ import sys
 
 import structlog
 
-from galloon.learners.kernels import FIRST, modules, uncompiled, warm_up
+from galloon.learners.kernels import FIRST, modules, uncompiled, warm_up, warm_up_first
 
 log = structlog.get_logger()
 POLL_S = 0.5
@@ -27,7 +27,10 @@ def load_kernels() -> tuple[str, ...]:
         _compile_first()
     rest = uncompiled(modules())
     log.info("loading kernels", later=len(rest))
-    warm_up(FIRST if rest else None)
+    if rest:
+        warm_up_first()
+    else:
+        warm_up()
     return rest
 
 

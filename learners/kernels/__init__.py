@@ -2,21 +2,18 @@
 
 Each kernel has a slow, obvious twin in `tests/reference/`. Every kernel module offers a `warm_up` of its own that
 calls each of its kernels once on tiny arrays: from the cache they are loaded, else they are compiled into it.
-`warm_up` does so for several modules, `FIRST` are those of the default learner on texts, and `uncompiled` says
-which modules have nothing in the cache yet. `python -m galloon.learners.kernels` compiles in parallel.
+`warm_up` does so for several modules, `warm_up_first` for what the default learner calls (`FIRST`), and `uncompiled`
+says which modules have nothing in the cache yet. `python -m galloon.learners.kernels` compiles in parallel.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 
-# What the default learner needs to combine texts, and a table to score them; the longest to compile come first, so
-# that two processors are done at about the same time.
-FIRST = (
-    *("offer_model", "word_slots", "tied", "slot_search", "token_distance", "votes", "target", "answers"),
-    *("exponential", "uniform", "bounded_table"),
-)
+# What the default learner needs to combine words, and a table to score them; the longest to compile come first, so
+# that two processors are done at about the same time. A module may offer a shorter `warm_up_first` for it.
+FIRST = ("offer_model", "word_slots", "tied", "votes", "target", "answers")
 
 
 def modules() -> tuple[str, ...]:
@@ -25,11 +22,17 @@ def modules() -> tuple[str, ...]:
     return (*FIRST, *(name for name in names if name not in FIRST))
 
 
-def warm_up(names: Iterable[str] | None = None, done: Callable[[str], None] = lambda _: None) -> None:
+def warm_up(names: Iterable[str] | None = None) -> None:
     """Call every kernel of these modules once (default: of all), so that later calls find it compiled."""
     for name in modules() if names is None else names:
         import_module(f"{__name__}.{name}").warm_up()
-        done(name)
+
+
+def warm_up_first(names: Iterable[str] = FIRST) -> None:
+    """The same for what the default learner calls in a round on words."""
+    for name in names:
+        module = import_module(f"{__name__}.{name}")
+        getattr(module, "warm_up_first", module.warm_up)()
 
 
 def uncompiled(names: Iterable[str]) -> tuple[str, ...]:

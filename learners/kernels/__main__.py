@@ -14,22 +14,19 @@ from multiprocessing import get_context
 from galloon.learners import kernels
 
 
-def compile_module(name: str) -> str:
-    kernels.warm_up([name])
-    return name
-
-
-def main() -> None:
-    names = kernels.FIRST if "--first" in sys.argv[1:] else kernels.modules()
-    if "--background" in sys.argv[1:]:
+def main(arguments: list[str]) -> None:
+    first = "--first" in arguments
+    names, warm_up = (kernels.FIRST, kernels.warm_up_first) if first else (kernels.modules(), kernels.warm_up)
+    if "--background" in arguments:
         os.nice(15)
     # Forked while nothing is loaded yet that minds.
     with ProcessPoolExecutor(len(os.sched_getaffinity(0)), mp_context=get_context("fork")) as pool:
-        done = as_completed([pool.submit(compile_module, name) for name in names])
-        for count, future in enumerate(done, start=1):
-            print(f"compiled {count} of {len(names)}: {future.result()}", flush=True)
-    kernels.warm_up(names)
+        at_work = {pool.submit(warm_up, [name]): name for name in names}
+        for count, future in enumerate(as_completed(at_work), start=1):
+            future.result()  # raises what went wrong there
+            print(f"compiled {count} of {len(names)}: {at_work[future]}", flush=True)
+    warm_up(names)
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

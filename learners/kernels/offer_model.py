@@ -544,16 +544,9 @@ def read_text(language, used, classes, letters, tokens):
 
 
 def warm_up() -> None:
+    warm_up_first()
     page, language, classes = tiny_page(), tiny_language(), np.zeros(CLASSED_CODES, dtype=np.uint8)
-    rates = np.array([0.1, 0.2])
-    table = Weights(
-        np.zeros(256, np.uint32),
-        np.zeros((256, 2), np.float32),
-        np.zeros((256, 2), np.float32),
-        np.zeros(1, np.int64),
-        rates,
-    )
-    shares = np.array([0.5, 0.5])
+    table, shares = _tiny_table(), np.array([0.5, 0.5])
     sheets = describe_slots(page, language, classes)
     best_offers(sheets.offers, score_slots(sheets, table, shares))
     truth, gains = np.array([1, 1], dtype=np.int32), np.full(2, np.nan)
@@ -561,8 +554,15 @@ def warm_up() -> None:
     survey(page.tokens, page.ids, page.buckets, np.full((2, 10), 0.5), np.ones((2, 10)))
     judge_experts(page.tokens, page.ids, page.buckets, truth, np.zeros((2, 10)), np.zeros((2, 10)))
     count_agreed(page.tokens, truth, gains, np.ones(2))
+    compare_experts(page.tokens, np.zeros((2, 2), np.int64), np.zeros(1, np.int64))
+
+
+def warm_up_first() -> None:
+    """What one round of the default learner calls."""
+    page, language, classes = tiny_page(), tiny_language(), np.zeros(CLASSED_CODES, dtype=np.uint8)
+    table, shares = _tiny_table(), np.array([0.5, 0.5])
+    truth, gains = np.array([1, 1], dtype=np.int32), np.full(2, np.nan)
     apart, disputed = np.zeros((2, 2), np.int64), np.zeros(1, np.int64)
-    compare_experts(page.tokens, apart, disputed)
     worth_listening(apart, disputed, np.full((2, 10), 0.5), np.ones((2, 10)), 64, 0.1)
     network = (page.tokens, np.zeros((2, 2)), page.ids)
     record = (np.zeros(2, np.int64), np.zeros((2, 6)), np.full((2, 10), 0.5), np.ones((2, 10)))
@@ -579,3 +579,9 @@ def warm_up() -> None:
     used = np.zeros(1, np.int64)
     rows_of_text(page.starts, truth, 3, 5)
     read_text(tuple(language), used, classes, spelled, truth)
+
+
+def _tiny_table() -> Weights:
+    rates = np.array([0.1, 0.2])
+    small = (np.zeros((256, 2), np.float32), np.zeros((256, 2), np.float32))
+    return Weights(np.zeros(256, np.uint32), *small, np.zeros(1, np.int64), rates)
