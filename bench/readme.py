@@ -18,7 +18,7 @@ OCR, ASR = (f"galloon replay clients/samples/{kind}.jsonl.gz" for kind in ("ocr"
 FIVE = f"{OCR} --engines {','.join(FIRST_FIVE)}"
 ROWS = {
     "OCR, five engines, words": FIVE,
-    "the same, told the kind of document": f"{FIVE} --context domain",
+    "the same, told the kind of document": f"{FIVE} --labels domain",
     "OCR, seven engines, two of them bad, words": OCR,
     "OCR, five engines, characters": f"{FIVE} --unit char",
     "ASR, five engines, words": ASR,

@@ -27,8 +27,8 @@ from galloon.clients.commands.explanation_view import explanation_to_json, show_
 from galloon.clients.commands.learner_options import check_spec, learner_options, spec_for
 from galloon.clients.commands.local_daemon import reached
 from galloon.clients.commands.options import OutputPlace
-from galloon.clients.commands.server_option import Reach, failing_well, own_daemon_options
-from galloon.clients.commands.temporary_learner import guest_learner
+from galloon.clients.commands.server_option import ServerOption, failing_well, own_daemon_options
+from galloon.clients.commands.temporary_learner import temporary_learner
 from galloon.clients.documents.matching import MatchSettings
 from galloon.clients.documents.writers import DOCUMENT_WRITERS, document_writer
 from galloon.clients.formats.gathering import EngineInput, Gathered, Join, gather
@@ -80,7 +80,6 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--symbols", type=_FILE, help="Symbol table of lattices whose labels are numbers.")
 @learner_options
 @click.option("--state", type=_FILE, help="Combine with the learner in this file, as replay saves it.")
-@click.option("--name", help="With --server: combine with the learner of this name.")
 @own_daemon_options
 @click.option(
     "-o",
@@ -102,7 +101,7 @@ def combine(
     given: dict[str, Any],
     state: Path | None,
     name: str | None,
-    reach: Reach | None,
+    server: ServerOption | None,
     output: Path | None,
     as_json: bool,
     explain: bool,
@@ -121,14 +120,14 @@ def combine(
       galloon combine lines.jsonl --state press.galloon --json
     """  # noqa: D301  # the command line library wants the character itself
     with failing_well():
-        if name is not None and (reach is None or state is not None):
-            raise WrongUsage("--name is for a learner on the daemon of --server, and excludes --state")
+        if name is not None and (server is None or state is not None):
+            raise WrongUsage("--learner is for a learner on the daemon of --server, and excludes --state")
         engine_inputs = [EngineInput.parse(text) for text in inputs]
         format_name = None if source_format == "auto" else source_format
         if join is None:
             join = "match" if not whole and are_documents(engine_inputs, format_name) else Join.ID.value
         table = None if symbols is None else read_symbols(symbols)
-        with reached(reach) as connect:
+        with reached(server) as connect:
             if join == "match":
                 sources = sources_of(engine_inputs, given.get("engines", ()))
                 experts = tuple(dict.fromkeys(engine for source in sources for engine in source.files))
@@ -149,7 +148,7 @@ def combine(
                     },
                 )
                 if not as_json and not explain:
-                    order = _Order((), experts, given, state, name, as_json, explain, reach is not None)
+                    order = _Order((), experts, given, state, name, as_json, explain, server is not None)
                     raise SystemExit(asyncio.run(_combine_documents(connect, order, job)))
                 utterances = matched_utterances(job)
             else:
@@ -160,7 +159,7 @@ def combine(
                 utterances, experts = same_experts(gathered.utterances, given.get("engines", ()))
             if not utterances:
                 raise FormatError(inputs[0], None, "there are no lines in it")
-            order = _Order(utterances, experts, given, state, name, as_json, explain, reach is not None)
+            order = _Order(utterances, experts, given, state, name, as_json, explain, server is not None)
             with click.open_file("-" if output is None else output, "w", encoding="utf-8") as file:
                 asyncio.run(_combine(connect, order, _writer(file, as_json)))
 
@@ -180,7 +179,7 @@ class _Order:
 async def _combine_documents(connect: Callable[[], Client], order: _Order, job: DocumentJob) -> int:
     async with (
         connect() as client,
-        guest_learner(client, "combine", name=order.name, shared=order.shared) as name,
+        temporary_learner(client, "combine", name=order.name, shared=order.shared) as name,
     ):
         return await combine_documents(client, name, lambda: _learner(client, order, name), job)
 
@@ -192,7 +191,7 @@ async def _combine(
 ) -> None:
     async with (
         connect() as client,
-        guest_learner(client, "combine", name=order.name, shared=order.shared) as name,
+        temporary_learner(client, "combine", name=order.name, shared=order.shared) as name,
     ):
         create = await _learner(client, order, name)
         async with client.stream(name, create=create, alternatives=order.alternatives) as stream:

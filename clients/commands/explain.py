@@ -7,7 +7,7 @@ import click
 from rich.console import Console
 
 from galloon.clients.commands.explanation_view import explanation_to_json, show_explanation
-from galloon.clients.commands.server_option import Reach, connection_options, failing_well
+from galloon.clients.commands.server_option import ServerOption, connection_options, failing_well
 from galloon.codec.explanation import Explanation
 
 
@@ -16,7 +16,7 @@ from galloon.codec.explanation import Explanation
 @click.argument("utterance")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for programs.")
 @connection_options
-def explain(learner: str, utterance: str, as_json: bool, reach: Reach) -> None:
+def explain(learner: str, utterance: str, as_json: bool, server: ServerOption) -> None:
     """Say why LEARNER chose each token of UTTERANCE, by its id.
 
     For each slot: what was on offer and by whom, how probable each token was, what the learned scorer counts for
@@ -30,7 +30,7 @@ def explain(learner: str, utterance: str, as_json: bool, reach: Reach) -> None:
     """  # noqa: D301  # the command line library wants the character itself
 
     async def work() -> Explanation:
-        async with reach.client() as client:
+        async with server.client() as client:
             return await client.explain(learner, utterance)
 
     with failing_well():

@@ -1,4 +1,4 @@
-"""The options of commands that need a learner for some files: `learner_options`, `spec_for`, `check_spec`.
+"""The options that describe a learner, the same in every command: `learner_options`, `spec_for`, `check_spec`.
 
 What is not given is chosen to fit the files. A learner that was saved before has its spec already; options that
 were given must then agree with it.
@@ -12,6 +12,8 @@ import click
 
 from galloon.clients.api.errors import WrongUsage
 from galloon.clients.commands.aliases import Aliased
+from galloon.clients.commands.gain_option import gain_options
+from galloon.clients.commands.options import with_options
 from galloon.clients.replay.material import normalizer_for
 from galloon.learners.combiners.spec import ALGORITHMS, DECISIONS, CombinerSpec
 from galloon.learners.observation import Utterance
@@ -19,28 +21,34 @@ from galloon.learners.paths.protocol import Setting
 from galloon.learners.text.normalizers import NAMES as NORMALIZERS
 from galloon.learners.unit import UNITS
 
-GAINS = ("slot_match", "ngram", "gappy")
-ORDER, MAX_GAP, DISCOUNT = 2, 1, 0.5
+Command = Callable[..., Any]
 
 
-def learner_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options; fields of the spec that were given arrive as `given`, by name."""
+def learner_options(command: Command) -> Command:
+    """Adds the options; fields of the spec that were given arrive as `given`, by name, and --learner as `name`."""
 
     @wraps(command)
-    def with_given(*arguments: Any, **values: Any) -> Any:
-        given = {field: values.pop(field) for field in _FIELDS}
-        gain = [values.pop(name) for name in ("gain", "order", "max_gap", "discount")]
-        given["gain"] = _gain(*gain)
-        given["labels"] = tuple(given["labels"]) or None
-        for name in ("engines", "derived"):
-            if given[name] is not None:
-                given[name] = tuple(part.strip() for part in given[name].split(",") if part.strip())
-        return command(*arguments, given={name: v for name, v in given.items() if v is not None}, **values)
+    def with_given(*arguments: Any, learner: str | None, **values: Any) -> Any:
+        if learner in ALGORITHMS and values.get("server") is None and values["algorithm"] is None:
+            values["algorithm"], learner = learner, None  # no daemon, so no learner of it: the older meaning
+        given = given_fields(values)
+        return command(*arguments, given=given, name=learner, **values)
 
-    decorated: Callable[..., Any] = with_given
-    for option in reversed(_OPTIONS):
-        decorated = option(decorated)
-    return decorated
+    return gain_options(None)(with_options(with_given, (*_LEARNER, *SPEC_OPTIONS)))
+
+
+def given_fields(values: dict[str, Any]) -> dict[str, Any]:
+    """Takes the fields of a spec out of a command's values; those that were not given are left out."""
+    given = {field: values.pop(field) for field in (*_FIELDS, "gain")}
+    given["labels"] = names_in(",".join(given["labels"])) or None
+    for name in ("engines", "derived"):
+        given[name] = None if given[name] is None else names_in(given[name])
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def names_in(text: str) -> tuple[str, ...]:
+    """a,b as ("a", "b")."""
+    return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
 def spec_for(
@@ -61,24 +69,6 @@ def check_spec(given: Mapping[str, Any], spec: CombinerSpec, where: str) -> None
             )
 
 
-def _gain(kind: str | None, order: int | None, max_gap: int | None, discount: float | None) -> Any:
-    """The gain as the spec has it; None where nothing was said of it."""
-    if kind is None and order is None and max_gap is None and discount is None:
-        return None
-    if kind is None:
-        kind = "ngram" if max_gap is None and discount is None else "gappy"
-    if kind == "slot_match":
-        return {"kind": kind}
-    if kind == "ngram":
-        return {"kind": kind, "order": order or ORDER}
-    return {
-        "kind": kind,
-        "lengths": [order or ORDER],
-        "discount": DISCOUNT if discount is None else discount,
-        "max_gap": MAX_GAP if max_gap is None else max_gap,
-    }
-
-
 def _shown(value: Any) -> str:
     return ",".join(value) if isinstance(value, tuple) else str(value)
 
@@ -87,41 +77,45 @@ _FIELDS = (
     *("engines", "algorithm", "setting", "unit", "normalizer", "window", "derived", "labels", "horizon"),
     *("learning_rate", "decide", "seed"),
 )
-_OPTIONS = [
+_LEARNER = (
+    click.option(
+        "--learner",
+        cls=Aliased,
+        aliases=["--name"],
+        metavar="NAME",
+        help="With --server: the learner of this name, which stays there.",
+    ),
+)
+SPEC_OPTIONS = (
     click.option(
         "--engines",
         cls=Aliased,
         aliases=["--experts"],
         metavar="A,B,...",
-        help="These engines alone, in this order. Default: all.",
+        help="These engines, in this order. Default: all of the files.",
     ),
-    click.option(
-        "--learner", "algorithm", type=click.Choice(list(ALGORITHMS)), help="How it learns. Default: tied."
-    ),
+    click.option("--algorithm", type=click.Choice(list(ALGORITHMS)), help="How it learns. Default: tied."),
     click.option(
         "--setting", type=click.Choice([s.value for s in Setting]), help="What the learner is told."
     ),
-    click.option("--unit", type=click.Choice(tuple(UNITS)), help="What a token is. Default: word."),
+    click.option("--unit", type=click.Choice(list(UNITS)), help="What a token is. Default: word."),
     click.option(
         "--normalizer",
         type=click.Choice(NORMALIZERS),
-        help="What counts as the same text. Default: basic; basic-speech where the files say they are speech.",
+        help="What counts as the same text. Default: basic, or basic-speech for files of speech; none for create.",
     ),
     click.option(
-        "--context",
-        "labels",
+        "--labels",
+        cls=Aliased,
+        aliases=["--context"],
         multiple=True,
-        metavar="FIELD",
-        help="A field that the tied learner may look at.",
+        metavar="A,B,...",
+        help="Labels of utterances that the learner may look at.",
     ),
-    click.option("--gain", type=click.Choice(GAINS), help="What it maximises. Default: slot_match."),
-    click.option("--order", type=click.IntRange(1), help=f"Length of n-grams. Default: {ORDER}."),
-    click.option("--max-gap", type=click.IntRange(0), help=f"Most skipped tokens. Default: {MAX_GAP}."),
-    click.option("--discount", type=float, help=f"Factor for each skipped token. Default: {DISCOUNT}."),
     click.option("--window", type=int, help="Slots of a round, for learners that need it. Default: 8."),
     click.option("--derived", metavar="A,B,...", help="Experts computed from the engines, e.g. vote."),
     click.option("--decide", type=click.Choice(DECISIONS), help="Draw a path, or take the most probable."),
     click.option("--horizon", type=int, help="Rounds to tune the learning rate for. Default: self-tuning."),
     click.option("--learning-rate", type=float, help="Default: the theorem's."),
     click.option("--seed", type=int, help="Keys the random numbers. Default: 0."),
-]
+)

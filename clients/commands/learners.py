@@ -12,7 +12,7 @@ from rich.console import Console
 
 from galloon.clients.commands.learner_tables import details, in_bytes, learner_to_json, listing
 from galloon.clients.commands.options import OutputFile
-from galloon.clients.commands.server_option import Reach, connection_options, failing_well
+from galloon.clients.commands.server_option import ServerOption, connection_options, failing_well
 from galloon.clients.commands.spec_options import spec_options
 from galloon.learners.combiners.spec import CombinerSpec
 
@@ -38,11 +38,11 @@ def learners() -> None:
 @click.argument("prefix", default="")
 @json_option
 @connection_options
-def list_(prefix: str, as_json: bool, reach: Reach) -> None:
+def list_(prefix: str, as_json: bool, server: ServerOption) -> None:
     """List learners, or those whose names start with PREFIX."""
 
     async def work() -> Any:
-        async with reach.client() as client:
+        async with server.client() as client:
             return await client.list_learners(prefix)
 
     found = _run(work())
@@ -58,11 +58,11 @@ def list_(prefix: str, as_json: bool, reach: Reach) -> None:
 @click.argument("name")
 @json_option
 @connection_options
-def show(name: str, as_json: bool, reach: Reach) -> None:
+def show(name: str, as_json: bool, server: ServerOption) -> None:
     """Show one learner: its spec, where it stands, its digests."""
 
     async def work() -> Any:
-        async with reach.client() as client:
+        async with server.client() as client:
             return await client.get_learner(name)
 
     learner = _run(work())
@@ -77,7 +77,7 @@ def show(name: str, as_json: bool, reach: Reach) -> None:
 @spec_options
 @json_option
 @connection_options
-def create(name: str, spec: CombinerSpec, as_json: bool, reach: Reach) -> None:
+def create(name: str, spec: CombinerSpec, as_json: bool, server: ServerOption) -> None:
     """Create a learner from a spec. Creating it again with the same spec changes nothing.
 
     \b
@@ -88,7 +88,7 @@ def create(name: str, spec: CombinerSpec, as_json: bool, reach: Reach) -> None:
     """  # noqa: D301  # as above
 
     async def work() -> Any:
-        async with reach.client() as client:
+        async with server.client() as client:
             return await client.create_learner(name, spec)
 
     learner = _run(work())
@@ -103,7 +103,7 @@ def create(name: str, spec: CombinerSpec, as_json: bool, reach: Reach) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
 @connection_options
-def delete(name: str, yes: bool, as_json: bool, reach: Reach) -> None:
+def delete(name: str, yes: bool, as_json: bool, server: ServerOption) -> None:
     """Delete a learner with all that it has learned. There is no way back: export it first."""
     if not yes:
         if not sys.stdin.isatty():
@@ -111,7 +111,7 @@ def delete(name: str, yes: bool, as_json: bool, reach: Reach) -> None:
         click.confirm(f"Delete {name} and all that it has learned?", abort=True)
 
     async def work() -> None:
-        async with reach.client() as client:
+        async with server.client() as client:
             await client.delete_learner(name)
 
     _run(work())
@@ -125,11 +125,11 @@ def delete(name: str, yes: bool, as_json: bool, reach: Reach) -> None:
 @click.argument("name")
 @json_option
 @connection_options
-def snapshot(name: str, as_json: bool, reach: Reach) -> None:
+def snapshot(name: str, as_json: bool, server: ServerOption) -> None:
     """Write a snapshot now, so that the next start is quick."""
 
     async def work() -> Any:
-        async with reach.client() as client:
+        async with server.client() as client:
             return await client.snapshot_learner(name)
 
     taken = _run(work())
@@ -154,14 +154,14 @@ def snapshot(name: str, as_json: bool, reach: Reach) -> None:
 @click.option("-o", "--output", required=True, type=OutputFile(), help="File to write; - is stdout.")
 @json_option
 @connection_options
-def export(name: str, output: Path, as_json: bool, reach: Reach) -> None:
+def export(name: str, output: Path, as_json: bool, server: ServerOption) -> None:
     """Write a learner to a file: spec, state and pending rounds, versioned and checksummed."""
     to_stdout = str(output) == "-"
     if to_stdout and as_json:
         raise click.UsageError("--json and -o - would both write to standard output: give a file")
 
     async def work() -> bytes:
-        async with reach.client() as client:
+        async with server.client() as client:
             return await client.export_learner(name)
 
     data = _run(work())
@@ -181,12 +181,12 @@ def export(name: str, output: Path, as_json: bool, reach: Reach) -> None:
 @click.argument("file", type=click.File("rb"))
 @json_option
 @connection_options
-def import_(name: str, file: BinaryIO, as_json: bool, reach: Reach) -> None:
+def import_(name: str, file: BinaryIO, as_json: bool, server: ServerOption) -> None:
     """Make the learner NAME from an exported FILE (- is standard input)."""
     data = file.read()
 
     async def work() -> Any:
-        async with reach.client() as client:
+        async with server.client() as client:
             return await client.import_learner(name, data)
 
     learner = _run(work())

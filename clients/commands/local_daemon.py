@@ -22,7 +22,7 @@ import click
 from galloon.clients.api.client import Client
 from galloon.clients.api.errors import DaemonFailed, TimedOut, Unreachable
 from galloon.clients.api.stream import StreamOptions
-from galloon.clients.commands.server_option import Reach
+from galloon.clients.commands.server_option import ServerOption
 from galloon.extras import require_server
 
 START_S = 600.0  # kernels that are not cached yet are compiled first
@@ -132,10 +132,10 @@ def local_daemon() -> Iterator[LocalDaemon]:
 
 
 @contextmanager
-def reached(reach: Reach | None) -> Iterator[Callable[[], Client]]:
+def reached(server: ServerOption | None) -> Iterator[Callable[[], Client]]:
     """What makes a client, once it is needed: of the daemon that was named, or of one that ends with the block."""
-    if reach is not None:
-        yield reach.client
+    if server is not None:
+        yield server.client
         return
     with local_daemon() as daemon:
         yield lambda: Client(daemon.address, options=OPTIONS)

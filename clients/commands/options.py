@@ -1,10 +1,20 @@
-"""Options that several commands share."""
+"""What the options of several commands share: files to write, and `with_options`, which adds many at once."""
 
 import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def with_options(command: Callable[..., Any], options: Sequence[Decorator]) -> Callable[..., Any]:
+    """The command with these options, in this order in its help."""
+    for option in reversed(options):
+        command = option(command)
+    return command
 
 
 class OutputFile(click.Path):

@@ -16,7 +16,7 @@ from galloon.clients.api.errors import WrongUsage
 from galloon.clients.commands.learner_options import learner_options
 from galloon.clients.commands.local_daemon import reached
 from galloon.clients.commands.options import OutputFile
-from galloon.clients.commands.server_option import Reach, failing_well, own_daemon_options
+from galloon.clients.commands.server_option import ServerOption, failing_well, own_daemon_options
 from galloon.clients.replay.material import Input, Material, read_material
 from galloon.clients.replay.session import Order, Session, replay_session
 from galloon.learners.paths.protocol import Setting
@@ -45,7 +45,6 @@ _OUT = OutputFile()
 @click.option(
     "--state", type=_OUT, help="Go on with the learner in this file, if it is there, and write it back."
 )
-@click.option("--name", help="With --server: play to the learner of this name, and leave it there.")
 @own_daemon_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--report", type=_OUT, help="Write an HTML page with curves and alignments.")
@@ -60,7 +59,7 @@ def replay(
     limit: int | None,
     state: Path | None,
     name: str | None,
-    reach: Reach | None,
+    server: ServerOption | None,
     as_json: bool,
     report: Path | None,
     plot: Path | None,
@@ -75,24 +74,24 @@ def replay(
     \b
     Examples:
       galloon replay lines.jsonl
-      galloon replay lines.jsonl --context domain --report lines.html
+      galloon replay lines.jsonl --labels domain --report lines.html
       galloon replay monday.jsonl --state press.galloon && galloon replay tuesday.jsonl --state press.galloon
       galloon replay lines.jsonl --setting bandit --plot curve.png
     """  # noqa: D301  # the command line library wants the character itself
     with failing_well():
-        if name is not None and reach is None:
+        if name is not None and server is None:
             raise WrongUsage(
-                "--name: a daemon started for this run keeps no learners; name one with --server"
+                "--learner: a daemon started for this run keeps no learners; name one with --server"
             )
         if name is not None and state is not None:
-            raise WrongUsage("--state and --name both say where the learner is: give one of them")
+            raise WrongUsage("--state and --learner both say where the learner is: give one of them")
         _check_ending(plot)
-        with reached(reach) as client:
+        with reached(server) as client:
             material = read_material(file, given.get("engines", ()), limit, Input(most))
             _tell_notes(file, material)
             order = Order(
                 *(material, given, also, state, name),
-                shared=reach is not None,
+                shared=server is not None,
                 alternatives=report is not None,
                 explained=explain,
             )

@@ -1,8 +1,8 @@
 """The options by which every command reaches a daemon, and how its errors become exit statuses.
 
-`connection_options` adds them to a command, which gets a `Reach`; `own_daemon_options` to one that starts a daemon
-of its own when no --server is given. `failing_well` turns errors of the client into a sentence: exit status 2 for
-wrong usage, 1 for everything else.
+`connection_options` adds them to a command, which gets a `ServerOption`; `own_daemon_options` to one that starts a
+daemon of its own when no --server is given. `failing_well` turns errors of the client into a sentence: exit status
+2 for wrong usage, 1 for everything else.
 """
 
 from collections.abc import Callable, Iterator
@@ -24,7 +24,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class ServerOption:
     """A daemon, as the options describe it."""
 
     connection: Connection
@@ -36,7 +36,7 @@ class Reach:
 
 
 def connection_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds --server, --ca, --cert, --key, --token-file and --timeout; they arrive as `reach`."""
+    """Adds --server, --ca, --cert, --key, --token-file and --timeout; they arrive as `server`."""
     server = click.option(
         "--server",
         metavar="HOST:PORT",
@@ -50,7 +50,7 @@ def connection_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def own_daemon_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The same, but `reach` is None where no --server is given."""
+    """The same, but `server` is None where no --server is given."""
     server = click.option(
         "--server", metavar="HOST:PORT", help="Where a daemon listens. Else: one is started for this run."
     )
@@ -59,7 +59,7 @@ def own_daemon_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def _with_options(command: Callable[..., Any], server_option: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(command)
-    def with_reach(
+    def with_server(
         *arguments: Any,
         server: str | None,
         ca: Path | None,
@@ -73,10 +73,12 @@ def _with_options(command: Callable[..., Any], server_option: Callable[..., Any]
         with failing_well():
             if token_file is not None:
                 token = token_file.read_text(encoding="utf-8").strip()
-            reach = (
-                server if server is None else Reach(Connection(server, ca, cert, key, token or None), timeout)
+            chosen = (
+                server
+                if server is None
+                else ServerOption(Connection(server, ca, cert, key, token or None), timeout)
             )
-        return command(*arguments, reach=reach, **others)
+        return command(*arguments, server=chosen, **others)
 
     options = [
         server_option,
@@ -100,7 +102,7 @@ def _with_options(command: Callable[..., Any], server_option: Callable[..., Any]
             help="Seconds to wait for the daemon.",
         ),
     ]
-    decorated: Callable[..., Any] = with_reach
+    decorated: Callable[..., Any] = with_server
     for option in reversed(options):
         decorated = option(decorated)
     return decorated

@@ -10,6 +10,8 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table as RichTable
 
+from galloon.clients.commands.aliases import Aliased
+from galloon.clients.commands.gain_option import gain_options
 from galloon.clients.commands.options import OutputFile
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.errors import LearnerError
@@ -18,30 +20,32 @@ from galloon.learners.paths.opponents import OPPONENTS, Table
 from galloon.learners.paths.simulation import Run
 from galloon.learners.paths.simulation import simulate as play
 
-GAINS = ("slot_match", "ngram", "gappy")
-
 
 @click.command(
-    epilog="Example: galloon simulate --learner component_hedge --learner expanded_hedge --plot regret.png"
+    epilog="Example: galloon simulate --algorithm component_hedge --algorithm expanded_hedge --plot regret.png"
 )
 @click.option(
-    "--learner",
+    "--algorithm",
     "learners",
+    cls=Aliased,
+    aliases=["--learner"],
     type=click.Choice(NAMES),
     multiple=True,
     default=("component_hedge",),
     show_default=True,
     help="Who plays; give it several times to compare.",
 )
+@gain_options("ngram")
 @click.option(
-    "--gain", type=click.Choice(GAINS), default="ngram", show_default=True, help="What a path is worth."
+    "--expert-count",
+    "-r",
+    "experts",
+    cls=Aliased,
+    aliases=["--experts"],
+    default=3,
+    show_default=True,
+    help="Number of experts.",
 )
-@click.option("--order", "-n", default=2, show_default=True, help="Length of the n-grams.")
-@click.option("--max-gap", default=1, show_default=True, help="Largest total gap of a gappy n-gram.")
-@click.option(
-    "--discount", default=0.5, show_default=True, help="What each step of a gap multiplies a count by."
-)
-@click.option("--experts", "-r", default=3, show_default=True, help="Number of experts.")
 @click.option("--slots", "-l", default=6, show_default=True, help="Number of slots.")
 @click.option("--rounds", "-T", default=2000, show_default=True, help="Number of rounds.")
 @click.option("--seed", default=0, show_default=True, help="The first seed.")
@@ -88,7 +92,7 @@ def _games(name: str, table: Table, options: dict[str, Any]) -> list[Run]:
             spec = CombinerSpec(
                 engines=tuple(f"h{j + 1}" for j in range(table.experts)),
                 algorithm=name,
-                gain=_gain(options),
+                gain=options["gain"],
                 window=table.slots,
                 horizon=0 if options["self_tuning"] else table.rounds,
                 seed=seed,
@@ -97,33 +101,21 @@ def _games(name: str, table: Table, options: dict[str, Any]) -> list[Run]:
     return runs
 
 
-def _gain(options: dict[str, Any]) -> dict[str, Any]:
-    match options["gain"]:
-        case "ngram":
-            return {"kind": "ngram", "order": options["order"]}
-        case "gappy":
-            return {
-                "kind": "gappy",
-                "lengths": [options["order"]],
-                "discount": options["discount"],
-                "max_gap": options["max_gap"],
-            }
-        case _:
-            return {"kind": "slot_match"}
-
-
 def _title(options: dict[str, Any]) -> str:
-    what = {
-        "slot_match": "slot match",
-        "ngram": f"{options['order']}-gram gain",
-        "gappy": f"gappy {options['order']}-gram gain, gaps up to {options['max_gap']}",
-    }[options["gain"]]
+    gain = options["gain"]
+    match gain:
+        case {"kind": "ngram", "order": order}:
+            what = f"{order}-gram gain"
+        case {"kind": "gappy", "lengths": lengths, "max_gap": max_gap}:
+            what = f"gappy {','.join(map(str, lengths))}-gram gain, gaps up to {max_gap}"
+        case _:
+            what = f"{gain['kind'].replace('_', ' ')} gain"
     return f"{what}, {options['experts']} experts, {options['slots']} slots, {options['opponent']} opponent"
 
 
 def _report(results: dict[str, list[Run]], options: dict[str, Any]) -> dict[str, Any]:
     return {
-        "gain": _gain(options),
+        "gain": options["gain"],
         "experts": options["experts"],
         "slots": options["slots"],
         "rounds": options["rounds"],

@@ -1,4 +1,4 @@
-"""A learner for the length of a command: `guest_learner` gives it a name and takes it away again."""
+"""A learner for the length of a command: `temporary_learner` gives it a name and takes it away again."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -9,20 +9,21 @@ from galloon.clients.api.errors import ClientError, Unreachable
 
 
 @asynccontextmanager
-async def guest_learner(
+async def temporary_learner(
     client: Client, purpose: str, *, name: str | None = None, shared: bool = True
 ) -> AsyncIterator[str]:
     """The name of a learner that the block may create; deleted after it.
 
-    With a name of its own it is no guest and stays. So it does on a daemon that is not shared: that one ends soon.
+    With a name of its own it is not temporary and stays. On a daemon that is not shared it stays too: that daemon
+    ends soon.
     """
     if name is not None:
         yield name
         return
-    guest = f"{purpose}/{token_hex(8)}"
+    temporary = f"{purpose}/{token_hex(8)}"
     reachable = True
     try:
-        yield guest
+        yield temporary
     except Unreachable:
         reachable = False  # to ask once more would only double the time until the caller hears of it
         raise
@@ -30,5 +31,5 @@ async def guest_learner(
         if shared and reachable:
             with suppress(
                 ClientError
-            ):  # never made, or the daemon is gone: the first error is the one to hear
-                await client.delete_learner(guest)
+            ):  # never made, or the daemon is gone: then the first error is the one to hear
+                await client.delete_learner(temporary)

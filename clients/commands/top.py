@@ -9,7 +9,7 @@ import click
 from rich.console import Console
 from rich.live import Live
 
-from galloon.clients.commands.server_option import Reach, connection_options, failing_well
+from galloon.clients.commands.server_option import ServerOption, connection_options, failing_well
 from galloon.clients.top.latency import check_url
 from galloon.clients.top.status import Watcher
 from galloon.clients.top.view import to_json, view
@@ -42,7 +42,7 @@ def top(
     metrics: str | None,
     once: bool,
     as_json: bool,
-    reach: Reach,
+    server: ServerOption,
 ) -> None:
     """Watch the learners of a daemon. Leave with Ctrl-C.
 
@@ -58,11 +58,11 @@ def top(
     with failing_well(), suppress(KeyboardInterrupt):
         if metrics is not None:
             check_url(metrics)
-        asyncio.run(_top(reach, prefix, most, interval, metrics or _metrics_url(reach), once, as_json))
+        asyncio.run(_top(server, prefix, most, interval, metrics or _metrics_url(server), once, as_json))
 
 
 async def _top(
-    reach: Reach,
+    server: ServerOption,
     prefix: str,
     most: int,
     interval_s: float,
@@ -72,31 +72,31 @@ async def _top(
 ) -> None:
     console = Console()
     async with (
-        reach.client() as client,
+        server.client() as client,
         Watcher(client, prefix=prefix, most=most, interval_s=interval_s, metrics_url=metrics_url) as watcher,
     ):
         if as_json:
             await _print_lines(watcher, interval_s, once)
         elif once or not sys.stdout.isatty():
             await asyncio.sleep(1.5 * interval_s)  # the first look and the next one: a rate needs both
-            console.print(view(watcher.standing(), console))
+            console.print(view(watcher.status(), console))
         else:
             with Live(console=console, screen=True, auto_refresh=False) as screen:
                 while True:
-                    screen.update(view(watcher.standing(), console), refresh=True)
+                    screen.update(view(watcher.status(), console), refresh=True)
                     await asyncio.sleep(min(interval_s, 1.0))
 
 
 async def _print_lines(watcher: Watcher, interval_s: float, once: bool) -> None:
     await asyncio.sleep(1.5 * interval_s)
     while True:
-        click.echo(json.dumps(to_json(watcher.standing()), ensure_ascii=False))
+        click.echo(json.dumps(to_json(watcher.status()), ensure_ascii=False))
         if once:
             return
         await asyncio.sleep(interval_s)
 
 
-def _metrics_url(reach: Reach) -> str | None:
+def _metrics_url(server: ServerOption) -> str | None:
     """Where the page is by default: the port after the daemon's."""
-    host, _, port = reach.connection.address.rpartition(":")
+    host, _, port = server.connection.address.rpartition(":")
     return f"http://{host}:{int(port) + 1}/metrics" if int(port) < 65535 else None

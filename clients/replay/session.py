@@ -8,14 +8,14 @@ from typing import Any
 from galloon.clients.api.client import Client
 from galloon.clients.api.errors import NotFound, WrongUsage
 from galloon.clients.commands.learner_options import check_spec, spec_for
-from galloon.clients.commands.temporary_learner import guest_learner
+from galloon.clients.commands.temporary_learner import temporary_learner
 from galloon.clients.replay.material import Material, same_experts
 from galloon.clients.replay.names import GALLOON
 from galloon.clients.replay.play import Played, play
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.observation import Utterance
 
-GUEST = "replay"
+PURPOSE = "replay"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Order:
         for label in self.given.get("labels", ()):
             if label not in there:
                 found = f"it has {', '.join(there)}" if there else "it has none"
-                raise WrongUsage(f"--context {label}: no utterance of the file has this field; {found}")
+                raise WrongUsage(f"--labels {label}: no utterance of the file has this field; {found}")
         self.new_spec()
 
     def new_spec(self) -> CombinerSpec:
@@ -56,7 +56,7 @@ class Session:
 
 async def replay_session(client: Client, order: Order, advance: Callable[[], None] = lambda: None) -> Session:
     """Play everything that was ordered. The state is written only after a whole run."""
-    async with guest_learner(client, GUEST, name=order.name, shared=order.shared) as name:
+    async with temporary_learner(client, PURPOSE, name=order.name, shared=order.shared) as name:
         spec, create = await _learner(client, order, name)
         utterances, _ = same_experts(order.material.utterances, spec.engines)
         runs = {
@@ -74,7 +74,7 @@ async def replay_session(client: Client, order: Order, advance: Callable[[], Non
             write_state(order.state, await client.export_learner(name))
     for setting in order.also:
         other = spec_for({**order.given, "setting": setting}, spec.engines, utterances)
-        async with guest_learner(client, GUEST, shared=order.shared) as name:
+        async with temporary_learner(client, PURPOSE, shared=order.shared) as name:
             runs[f"{GALLOON}, {setting}"] = await play(client, name, utterances, other, advance=advance)
     return Session(utterances, spec, runs)
 

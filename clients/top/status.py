@@ -1,4 +1,4 @@
-"""Where the learners of a daemon stand, again and again: `Watcher.standing` gives the newest `Standing`.
+"""Where the learners of a daemon stand, again and again: `Watcher.status` gives the newest `Status`.
 
 Each learner is watched by a call of its own, so that statistics come without digests, which cost more. A daemon
 that goes away is waited for; the last figures stay and are marked as old.
@@ -55,7 +55,7 @@ class Latency:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Status:
     """Everything that a view shows."""
 
     address: str
@@ -80,9 +80,9 @@ class Watcher:
         self._problem = ""
         self._errands: list[asyncio.Task[None]] = []
 
-    def standing(self) -> Standing:
+    def status(self) -> Status:
         """The newest figures."""
-        return Standing(
+        return Status(
             self._client.connection.address,
             tuple(self._followed[name] for name in sorted(self._followed)),
             self._count,

@@ -1,4 +1,4 @@
-"""What `galloon top` shows of a `Standing`: a line on the daemon, a table of learners; `to_json` for programs.
+"""What `galloon top` shows of a `Status`: a line on the daemon, a table of learners; `to_json` for programs.
 
 Columns are dropped, the least important first, until the table fits the terminal.
 """
@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from galloon.clients.commands.learner_tables import in_bytes, statistics_to_json
-from galloon.clients.top.status import Followed, Standing
+from galloon.clients.top.status import Followed, Status
 from galloon.codec.learner import Statistics
 
 BLOCKS = "▁▂▃▄▅▆▇█"
@@ -20,26 +20,26 @@ BAR = 8
 NOTHING = "-"
 
 
-def view(standing: Standing, console: Console) -> RenderableType:
+def view(status: Status, console: Console) -> RenderableType:
     """The whole screen."""
-    lines: list[RenderableType] = [_headline(standing)]
-    if standing.problem:
-        lines.append(Text(f"no news: {standing.problem}", style="bold red"))
-    lines += [Text(), _table(standing.learners, console)]
-    hidden = standing.learner_count - len(standing.learners)
+    lines: list[RenderableType] = [_headline(status)]
+    if status.problem:
+        lines.append(Text(f"no news: {status.problem}", style="bold red"))
+    lines += [Text(), _table(status.learners, console)]
+    hidden = status.learner_count - len(status.learners)
     if hidden > 0:
         lines.append(Text(f"and {hidden:,} more: --most shows more of them, --prefix chooses", style="dim"))
     return Group(*lines)
 
 
-def to_json(standing: Standing) -> dict[str, Any]:
+def to_json(status: Status) -> dict[str, Any]:
     return {
-        "address": standing.address,
-        "learner_count": standing.learner_count,
-        "problem": standing.problem,
+        "address": status.address,
+        "learner_count": status.learner_count,
+        "problem": status.problem,
         "latencies": {
             name: {"p50_s": latency.p50_s, "p99_s": latency.p99_s}
-            for name, latency in standing.latencies.items()
+            for name, latency in status.latencies.items()
         },
         "learners": [
             {
@@ -51,24 +51,24 @@ def to_json(standing: Standing) -> dict[str, Any]:
                 if followed.statistics is None
                 else statistics_to_json(followed.statistics),
             }
-            for followed in standing.learners
+            for followed in status.learners
         ],
     }
 
 
-def _headline(standing: Standing) -> Text:
-    rounds = sum(_rate(followed) or 0.0 for followed in standing.learners)
-    lessons = sum(followed.lessons_rate for followed in standing.learners)
-    streams = sum(now.streams for now in _known(standing))
+def _headline(status: Status) -> Text:
+    rounds = sum(_rate(followed) or 0.0 for followed in status.learners)
+    lessons = sum(followed.lessons_rate for followed in status.learners)
+    streams = sum(now.streams for now in _known(status))
     line = Text.assemble(
         ("galloon ", "bold"),
-        f"{standing.address}   {standing.learner_count:,} learners   {streams:,} streams   ",
+        f"{status.address}   {status.learner_count:,} learners   {streams:,} streams   ",
         (f"{rounds:,.0f}", "bold"),
         " rounds/s   ",
         (f"{lessons:,.0f}", "bold"),
         " lessons/s",
     )
-    for name, latency in standing.latencies.items():
+    for name, latency in status.latencies.items():
         line.append(f"   {name} ")
         line.append(_milliseconds(latency.p50_s), "bold")
         line.append(f" (p99 {_milliseconds(latency.p99_s)}) ms")
@@ -165,8 +165,8 @@ def _milliseconds(seconds: float) -> str:
     return f"{1000 * seconds:.2f}" if seconds < 0.01 else f"{1000 * seconds:.0f}"
 
 
-def _known(standing: Standing) -> list[Statistics]:
-    return [followed.statistics for followed in standing.learners if followed.statistics is not None]
+def _known(status: Status) -> list[Statistics]:
+    return [followed.statistics for followed in status.learners if followed.statistics is not None]
 
 
 _COLUMNS = (

@@ -2,7 +2,7 @@
 
 Each kernel has a slow, obvious twin in `tests/reference/`. Every kernel module offers a `warm_up` of its own that
 calls each of its kernels once on tiny arrays: from the cache they are loaded, else they are compiled into it.
-`warm_up` does so for several modules, `warm_up_first` for what the default learner calls (`FIRST`), and `uncompiled`
+`warm_up` does so for several modules, `warm_up_first` for what the default learner calls (`FIRST`). `uncompiled`
 says which modules have nothing in the cache yet. `python -m galloon.learners.kernels` compiles in parallel.
 """
 

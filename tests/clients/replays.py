@@ -9,7 +9,7 @@ from galloon.__main__ import main
 from galloon.clients.samples import ocr_sample
 
 SAMPLE = str(ocr_sample())
-CHEAP = ("--learner", "expanded_hedge", "--derived", "vote")  # draws its paths: seeds and rounds matter
+CHEAP = ("--algorithm", "expanded_hedge", "--derived", "vote")  # draws its paths: seeds and rounds matter
 
 
 def galloon(*arguments: str | Path) -> Result:

@@ -30,7 +30,7 @@ from tests.docs.markdown import ROOT
 # The beginning of a command, and what is appended.
 SHORTER = {
     "galloon replay clients/samples/": " --limit 8 --server 127.0.0.1:7410",
-    "galloon simulate --learner component_hedge": " --rounds 60",
+    "galloon simulate --algorithm component_hedge": " --rounds 60",
 }
 ENDLESS = (
     re.compile(r"galloon serve(?!.* --new-token)"),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.clients.replays import cats, galloon, write
+from tests.clients.replays import cats, galloon, told, write
 from tests.daemon_process import Daemon
 
 # Runs a command as if some packages were not installed.
@@ -183,3 +183,32 @@ def test_a_folder_may_hold_different_pages_in_different_formats(tmp_path: Path):
     (engine / "one.txt").write_text("first page\n")
     write(engine / "two.jsonl", {"id": "7", "experts": {"eng": {"text": "second page"}}})
     assert galloon("convert", engine, "--to", "text").stdout == "first page\nsecond page\n"
+
+
+def test_the_same_flag_has_the_same_name_in_every_command():
+    """The other name of each is accepted, and shown nowhere."""
+    for command in (["replay"], ["combine"], ["learners", "create"]):
+        text = galloon(*command, "--help").output
+        for flag in ("--algorithm", "--labels", "--gain", "--order", "--engines"):
+            assert flag in text, (command, flag)
+        for alias in ("--context", "--name ", "--experts"):
+            assert alias not in text, (command, alias)
+    shown = galloon("simulate", "--help").output
+    assert "--algorithm" in shown
+    assert "--learner" not in shown
+
+
+def test_the_other_names_of_flags_still_work(tmp_path: Path, daemon: Daemon):
+    file, server = cats(tmp_path / "u.jsonl", 4), ("--server", daemon.address)
+    new = told("replay", file, *server, "--algorithm", "expanded_hedge", "--labels", "domain")
+    old = told("replay", file, *server, "--algorithm", "expanded_hedge", "--context", "domain")
+    assert new["gain"] == old["gain"]
+    named = galloon("combine", file, *server, "--name", "nobody")
+    assert named.exit_code == 1
+    assert "nobody" in named.output
+    assert galloon("combine", file, "--learner", "someone").exit_code == 2  # no daemon, so no learner of it
+    options = ("-T", "5", "--seeds", "1", "-r", "2")
+    assert (
+        told("simulate", "--learner", "component_hedge", *options)["learners"]
+        == told("simulate", "--algorithm", "component_hedge", *options)["learners"]
+    )

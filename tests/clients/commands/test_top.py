@@ -13,7 +13,7 @@ from galloon.__main__ import main
 from galloon.clients.api.client import Client
 from galloon.clients.api.connection import Backoff
 from galloon.clients.api.stream import StreamOptions
-from galloon.clients.top.status import Followed, Latency, Standing, Watcher
+from galloon.clients.top.status import Followed, Latency, Status, Watcher
 from galloon.clients.top.view import view
 from galloon.codec.learner import ErrorRate, LearnerInfo, Statistics
 from galloon.learners.combiners.contract import TrueTokens
@@ -21,10 +21,10 @@ from tests.clients.samples import BIGRAMS, TRUTH, aligned
 from tests.daemon_process import Daemon, running_daemon
 
 
-def rendered(standing: Standing, width: int, encoding: str = "utf-8") -> str:
+def rendered(status: Status, width: int, encoding: str = "utf-8") -> str:
     output = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
     console = Console(file=output, width=width, color_system=None)
-    console.print(view(standing, console))
+    console.print(view(status, console))
     output.seek(0)
     return output.read()
 
@@ -45,8 +45,8 @@ def followed(name: str = "asr", **changes) -> Followed:
 
 
 def test_everything_on_a_wide_terminal():
-    standing = Standing("127.0.0.1:7410", (followed(),), 1, {"choose": Latency(0.0004, 0.002)})
-    text = rendered(standing, 240)
+    status = Status("127.0.0.1:7410", (followed(),), 1, {"choose": Latency(0.0004, 0.002)})
+    text = rendered(status, 240)
     for part in ("1 learners", "3 streams", "100 rounds/s", "50 lessons/s", "choose 0.40 (p99 2.00) ms"):
         assert part in text, text
     for cell in (
@@ -66,7 +66,7 @@ def test_everything_on_a_wide_terminal():
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 132])
 def test_a_narrow_terminal_drops_columns_and_wraps_no_row(width: int):
-    text = rendered(Standing("127.0.0.1:7410", (followed(),), 1, {}), width)
+    text = rendered(Status("127.0.0.1:7410", (followed(),), 1, {}), width)
     rows = [line for line in text.splitlines() if line.startswith("asr")]
     assert len(rows) == 1
     assert len(rows[0]) <= width
@@ -74,25 +74,23 @@ def test_a_narrow_terminal_drops_columns_and_wraps_no_row(width: int):
 
 
 def test_a_terminal_without_blocks_gets_none():
-    text = rendered(Standing("127.0.0.1:7410", (followed(),), 1, {}), 240, "ascii")
+    text = rendered(Status("127.0.0.1:7410", (followed(),), 1, {}), 240, "ascii")
     assert "asr" in text
     assert "trend" not in text
 
 
 def test_what_is_not_known_is_not_shown_as_zero():
     unknown = followed(regret=None, regret_estimate=7.5, bound=None, error_rates={})
-    row = next(
-        line for line in rendered(Standing("x:1", (unknown,), 1, {}), 240).splitlines() if "asr" in line
-    )
+    row = next(line for line in rendered(Status("x:1", (unknown,), 1, {}), 240).splitlines() if "asr" in line)
     assert "~7.5" in row
     assert "%" not in row
-    nothing = Followed(LearnerInfo("new", BIGRAMS, BIGRAMS.engines))
-    assert "new" in rendered(Standing("x:1", (nothing,), 1, {}), 120)
+    nothing = Followed(LearnerInfo("new", BIGRAMS, BIGRAMS.experts))
+    assert "new" in rendered(Status("x:1", (nothing,), 1, {}), 120)
 
 
 def test_more_learners_than_are_watched_are_counted():
-    assert "and 41 more" in rendered(Standing("x:1", (followed(),), 42, {}), 120)
-    assert "galloon learners create" in rendered(Standing("x:1", (), 0, {}), 120)
+    assert "and 41 more" in rendered(Status("x:1", (followed(),), 42, {}), 120)
+    assert "galloon learners create" in rendered(Status("x:1", (), 0, {}), 120)
 
 
 def test_a_count_that_fell_after_a_crash_is_no_negative_rate():
@@ -138,13 +136,13 @@ async def test_a_daemon_that_goes_away_is_waited_for(tmp_path: Path):
             await client.create_learner("x", BIGRAMS)
             watcher = Watcher(client, prefix="", most=5, interval_s=0.1, metrics_url=None)
             async with watcher:
-                await _until(lambda: watcher.standing().learners[0].statistics is not None)
+                await _until(lambda: watcher.status().learners[0].statistics is not None)
                 daemon.kill()
-                await _until(lambda: watcher.standing().problem)
-                assert "no news" in rendered(watcher.standing(), 120)
-                assert watcher.standing().learners[0].info.name == "x"
+                await _until(lambda: watcher.status().problem)
+                assert "no news" in rendered(watcher.status(), 120)
+                assert watcher.status().learners[0].info.name == "x"
                 await asyncio.to_thread(daemon.start)
-                await _until(lambda: not watcher.standing().problem)
+                await _until(lambda: not watcher.status().problem)
 
 
 async def _until(condition) -> None:

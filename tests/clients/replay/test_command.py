@@ -173,7 +173,7 @@ WRONG_USAGE = {
     "explain": (("--explain", "u99"), "no utterance of"),
     "window": (("--window", "0", *CHEAP), "window: 0 slots"),
     "gain": (("--gain", "ngram", "--order", "0"), "--order"),
-    "learner": (("--learner", "magic"), "--learner"),
+    "algorithm": (("--algorithm", "magic"), "--algorithm"),
 }
 
 
