@@ -46,7 +46,7 @@ def test_a_new_installation_is_fine_and_stays_untouched(tmp_path):
 @pytest.mark.usefixtures("quick")
 def test_every_option_says_where_it_came_from_and_the_last_source_wins(tmp_path):
     file = tmp_path / "galloon.toml"
-    file.write_text("[limits]\nslots = 100\nexperts = 5\n[store]\nsnapshot_events = 7\n")
+    file.write_text("[limits]\nslots = 100\nengines = 5\n[store]\nsnapshot_events = 7\n")
     found = report(
         tmp_path,
         *("-c", str(file), "--set", "limits.engines=9"),
