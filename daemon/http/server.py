@@ -15,6 +15,7 @@ from galloon.daemon.http.connections import Connections
 from galloon.daemon.http.page.access import Access
 from galloon.daemon.http.scrape import MaySee
 
+OPEN_PATHS = ("/healthz", "/readyz")  # for orchestrators, which have no token
 SHUTDOWN_S = 0.5  # for answers that are under way when the daemon stops
 
 
@@ -52,7 +53,10 @@ def application(
 
     app = web.Application(middlewares=[connections.middleware()])
     app.add_routes(
-        [web.get("/metrics", show_metrics), web.get("/healthz", healthz), web.get("/readyz", readyz)]
+        [
+            web.get("/metrics", show_metrics),
+            *(web.get(path, check) for path, check in zip(OPEN_PATHS, (healthz, readyz), strict=True)),
+        ]
     )
     return app
 
