@@ -197,7 +197,7 @@ def buf() -> str:
 @needs("npm")
 async def test_a_foreign_client_plays_a_round_through_reflection(tmp_path, buf):
     """`buf curl` knows nothing of this repository: it asks the daemon for the schema."""
-    offers = [{"expert": name, "tokens": ["so", "far"]} for name in EXPERTS]
+    offers = [{"engine": name, "tokens": ["so", "far"]} for name in EXPERTS]
     spec = {"engines": list(EXPERTS), "algorithm": "ALGORITHM_EXPANDED_HEDGE", "window": 2}
     requests = [
         {"open": {"learner": "curl", "create": spec}},
