@@ -24,13 +24,15 @@ def galloon(daemon: Daemon):
 
 def test_for_people_and_programs(daemon: Daemon, galloon, name: str):
     spec = CombinerSpec(engines=("a", "b", "c"), decide="best")
+    said = {"a": "the cat sat", "b": "the hat sat", "c": "the cat"}
     with BlockingClient(daemon.address) as client, client.stream(name, create=spec) as stream:
         for number in range(10):
-            said = {"a": "the cat sat", "b": "the hat sat", "c": "the cat"}
             stream.choose(Utterance.of_texts(f"u{number}", said))
             if number < 9:
                 stream.learn(f"u{number}", TrueText("the cat sat"))
         assert client.explain(name, "u9").text == "the cat sat"
+        for number in range(10, 80):  # so many that the first ones are no longer held as they were made
+            stream.choose(Utterance.of_texts(f"u{number}", said))
     shown = galloon(name, "u9")
     assert shown.exit_code == 0, shown.output
     assert "u9, after 9 lessons: the cat sat" in shown.stdout

@@ -84,7 +84,7 @@ def test_what_is_not_known_is_not_shown_as_zero():
     row = next(line for line in rendered(Status("x:1", (unknown,), 1, {}), 240).splitlines() if "asr" in line)
     assert "~7.5" in row
     assert "%" not in row
-    nothing = Followed(LearnerInfo("new", BIGRAMS, BIGRAMS.experts))
+    nothing = Followed(LearnerInfo("new", BIGRAMS, BIGRAMS.engines))
     assert "new" in rendered(Status("x:1", (nothing,), 1, {}), 120)
 
 
