@@ -3,7 +3,6 @@
 import json
 import sys
 from importlib import import_module
-from pathlib import Path
 
 import click
 from rich.console import Console
@@ -22,21 +21,18 @@ MODULES = (
     "settings",
     "robustness",
     "readme",
-    "untaught",
 )
 
 
 @click.command()
 @click.argument("names", nargs=-1, type=click.Choice(MODULES))
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.option("--data", type=click.Path(path_type=Path, exists=True), help="Public files, for untaught.")
-def main(names: tuple[str, ...], as_json: bool, data: Path | None) -> None:
+def main(names: tuple[str, ...], as_json: bool) -> None:
     """Measure. Figures are ratios taken side by side in one run; name modules to run only those."""
     found = {}
     for name in names or MODULES:
         print(f"measuring {name} ...", file=sys.stderr)
-        module = import_module(f"bench.{name}")
-        found[name] = module.figures(data) if name == "untaught" else module.figures()
+        found[name] = import_module(f"bench.{name}").figures()
         if not as_json:
             _show(name, found[name])
     if as_json:

@@ -14,7 +14,6 @@ from galloon.learners.automata.graph_context import GraphContext
 from galloon.learners.combiners.contract import (
     Choice,
     Feedback,
-    LearnsWhenTold,
     Lesson,
     NamedTokens,
     Observation,
@@ -35,7 +34,7 @@ from galloon.learners.paths.protocol import FloatArray, Memory
 STATE_VERSION = 1
 
 
-class AutomatonCombiner(LearnsWhenTold):
+class AutomatonCombiner:
     """One explicit automaton, learned by one path learner."""
 
     def __init__(self, spec: CombinerSpec, transition_budget: int, node_budget: int) -> None:
@@ -114,7 +113,7 @@ class AutomatonCombiner(LearnsWhenTold):
             )
         return tuple(explained)
 
-    def to_bytes(self, observed: bytes = b"") -> bytes:  # noqa: ARG002 (nothing is observed)
+    def to_bytes(self) -> bytes:
         meta = {"spec": self.spec.to_json(), "game": self.game.meta()}
         return state.pack("automaton_combiner", STATE_VERSION, meta, self.game.arrays())
 

@@ -18,7 +18,6 @@ from galloon.learners.automata.expert import Ensemble
 from galloon.learners.combiners.contract import (
     Choice,
     Feedback,
-    LearnsWhenTold,
     Lesson,
     Observation,
     Score,
@@ -51,7 +50,7 @@ class _Round:
     windows: Memories
 
 
-class WindowCombiner(LearnsWhenTold):
+class WindowCombiner:
     """Windows of an ensemble, learned by one path learner."""
 
     def __init__(self, spec: CombinerSpec, transition_budget: int, node_budget: int) -> None:
@@ -138,7 +137,7 @@ class WindowCombiner(LearnsWhenTold):
             )
         return tuple(explained)
 
-    def to_bytes(self, observed: bytes = b"") -> bytes:  # noqa: ARG002 (nothing is observed)
+    def to_bytes(self) -> bytes:
         meta = {"spec": self.spec.to_json(), "game": self.game.meta()}
         return state.pack("window_combiner", STATE_VERSION, meta, self.game.arrays())
 
