@@ -3,7 +3,7 @@
 import pytest
 
 from galloon.clients.api.errors import Unreachable, WrongUsage
-from galloon.clients.commands.temporary_learner import guest_learner
+from galloon.clients.commands.temporary_learner import temporary_learner
 
 
 class Recorded:
@@ -18,10 +18,10 @@ class Recorded:
 
 async def test_it_is_deleted_at_the_end_and_after_an_error():
     client = Recorded()
-    async with guest_learner(client, "combine") as first:
+    async with temporary_learner(client, "combine") as first:
         pass
     with pytest.raises(WrongUsage):
-        async with guest_learner(client, "combine") as second:
+        async with temporary_learner(client, "combine") as second:
             raise WrongUsage("no")
     assert client.deleted == [first, second]
 
@@ -30,6 +30,6 @@ async def test_a_daemon_that_is_not_there_is_not_asked_twice():
     """That would double the time until the command says so."""
     client = Recorded()
     with pytest.raises(Unreachable):
-        async with guest_learner(client, "combine"):
+        async with temporary_learner(client, "combine"):
             raise Unreachable("no daemon")
     assert client.deleted == []

@@ -244,7 +244,7 @@ def test_bombs_are_refused_before_anything_is_built():
         ({"learning_rate": -1}, "learning_rate: -1.0 is not a number from 0 to 1000"),
         ({"colour": 1}, "colour: unknown field"),
         ({"setting": "bandit"}, "setting: expanded_hedge learns from full feedback"),
-        ({"options": {"bias": 1}}, "options: expanded_hedge has no option 'bias'; it takes none"),
+        ({"options": {"bias": 1}}, "options: expanded_hedge has no option 'bias'; it takes tuning"),
         ({"gain": {"kind": "ngram", "order": -1}}, "gain.order"),
     ],
 )
