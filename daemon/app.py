@@ -1,7 +1,7 @@
 """The daemon, wired top to bottom: configuration in, a running server out. Read this first.
 
-    port ── service (streams) ──┐
-            management (RPCs) ──┴── registry ── learner (one work queue each) ── combiner (galloon.learners)
+    listener ── streams ─────────┐
+                management RPCs ─┴── registry ── learner (one work queue each) ── combiner (galloon.learners)
                                                     │
                                                  journal (a queue, one writer thread) ── backend (SQLite)
 

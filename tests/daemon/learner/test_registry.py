@@ -108,7 +108,7 @@ async def test_a_snapshot_of_a_learner_that_goes_leaves_nothing_behind(tmp_path)
 
 @pytest.mark.parametrize("seed", range(3))
 async def test_any_interleaving_of_calls_and_cancellations_leaves_a_store_that_opens(tmp_path, seed):
-    """Create, delete, import, snapshot and teach on two names; who was told that a learner is there finds it."""
+    """Create, delete, import, snapshot and expire on two names; who was told that a learner is there finds it."""
     random = Random(seed)
     async with serving(tmp_path) as daemon:
         registry = daemon.app.registry
