@@ -25,11 +25,14 @@ from galloon.daemon.store.protocol import (
 from galloon.daemon.store.sqlite_schema import (
     ADVICE,
     FILE_NAME,
+    INSERT_PIECE,
+    NO_PIECE,
     UNREADABLE,
     checksum,
     learner_checksum,
     open_database,
-    snapshot_checksum,
+    read_snapshot,
+    snapshot_rows,
     transaction,
 )
 
@@ -43,7 +46,6 @@ SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]'), json_extract(va
        substr(?1, json_extract(value, '$[3]'), json_extract(value, '$[4]')), json_extract(value, '$[5]')
 FROM json_each(?2)
 """
-PUT_SNAPSHOT = "REPLACE INTO snapshots SELECT ?1, ?2, ?3, ?4 WHERE ?3 IS NOT NULL"
 FAILURES = (sqlite3.Error, OSError, MemoryError)  # the last also where SQLite itself gets no memory
 T = TypeVar("T")
 
@@ -67,16 +69,12 @@ class SqliteBackend:
 
     def learners(self) -> Iterator[StoredLearner]:
         self._check_nothing_lost()
-        rows = self._read(
-            "SELECT key, name, spec, learners.checksum, seq, body, snapshots.checksum FROM learners "
-            "LEFT JOIN snapshots ON learner = key ORDER BY key"
-        )
-        for key, name, spec, found, seq, body, snapshot_found in rows:
+        for key, name, spec, found in self._read(
+            "SELECT key, name, spec, checksum FROM learners ORDER BY key"
+        ):
             if found != learner_checksum(name, spec):
                 raise StoreDamaged(f"{self._path}: the name or spec of learner {key} is damaged; {ADVICE}")
-            if body is not None and snapshot_found != snapshot_checksum(key, seq, body):
-                raise StoreDamaged(f"{self._path}: the snapshot of learner {name!r} is damaged; {ADVICE}")
-            yield StoredLearner(key, name, spec, seq or 0, body)
+            yield StoredLearner(key, name, spec, *self._snapshot(key, name))
 
     def journal(self, learner: int, after: int) -> Iterator[StoredEntry]:
         rows = self._read(
@@ -105,7 +103,7 @@ class SqliteBackend:
         learner, seq = mark
         found = self._read(
             "SELECT max(coalesce((SELECT max(seq) FROM journal WHERE learner = ?1), 0), "
-            "coalesce((SELECT seq FROM snapshots WHERE learner = ?1), 0))",
+            "coalesce((SELECT max(seq) FROM snapshots WHERE learner = ?1), 0))",
             (learner,),
         )[0][0]
         if found < seq:
@@ -114,6 +112,14 @@ class SqliteBackend:
                 "acknowledged; its -wal file is damaged or gone. Put it back, or restore a backup and remove "
                 f"{self._high_water.path}, which tells of what came after it"
             )
+
+    def _snapshot(self, learner: int, name: str) -> tuple[int, bytes | None]:
+        try:
+            return read_snapshot(self._database, learner)
+        except UNREADABLE as error:
+            raise StoreDamaged(f"{self._path}: {error}; {ADVICE}") from error
+        except StoreDamaged as error:
+            raise StoreDamaged(f"{self._path}: the snapshot of learner {name!r} {error}; {ADVICE}") from error
 
     def _read(self, sql: str, parameters: tuple[int, ...] = ()) -> list[Any]:
         try:
@@ -206,7 +212,7 @@ class SqliteBackend:
     def _save_snapshot(self, new: SaveSnapshot) -> int:
         learner, seq = new.learner, new.seq
         with transaction(self._database):
-            stored = self._database.execute("SELECT seq FROM snapshots WHERE learner = ?", (learner,))
+            stored = self._database.execute("SELECT seq FROM snapshots WHERE learner = ? LIMIT 1", (learner,))
             if any(known > seq for (known,) in stored):
                 return 0
             self._put_snapshot(learner, seq, new.body)
@@ -216,9 +222,10 @@ class SqliteBackend:
         return gone.rowcount
 
     def _put_snapshot(self, learner: int, seq: int, body: bytes) -> None:
-        self._database.execute(PUT_SNAPSHOT, (learner, seq, body, snapshot_checksum(learner, seq, body)))
+        self._database.execute("DELETE FROM snapshots WHERE learner = ?", (learner,))
+        self._database.executemany(INSERT_PIECE, snapshot_rows(learner, seq, body))
         if len(body) > RETAINED_BYTES:
-            self._database.execute(PUT_SNAPSHOT, (None, None, None, None))
+            self._database.execute(INSERT_PIECE, NO_PIECE)
 
     def _judging(self, work: Callable[[], T]) -> T:
         """Do it. A full disk heals; after anything unknown, above all a failed sync, nothing can be trusted."""

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
+from galloon.daemon.errors import StoreDamaged
 from galloon.daemon.learner.learner import SNAPSHOT_KIND, SNAPSHOT_VERSION
 from galloon.daemon.operate.doctor.finding import Finding, bad, doubtful, good
 from galloon.daemon.store.high_water import FILE_NAME as MARK_NAME
@@ -21,7 +22,7 @@ from galloon.daemon.store.sqlite_schema import (
     FORMAT,
     checksum,
     learner_checksum,
-    snapshot_checksum,
+    read_snapshot,
 )
 from galloon.learners import state
 from galloon.learners.errors import DamagedState
@@ -69,6 +70,13 @@ def _check_database(database: sqlite3.Connection, path: Path) -> Iterator[Findin
         advice = "upgrade galloon, or restore a backup that this version wrote"
         yield bad("store", f"{path}: written in format {version}, this galloon reads up to {FORMAT}", advice)
         return
+    if version < FORMAT:
+        yield doubtful(
+            "store",
+            f"{path}: written in format {version}: `galloon serve` brings it to format {FORMAT}",
+            "make a backup, start `galloon serve` once, then look again",
+        )
+        return
     verdict = database.execute("PRAGMA integrity_check(1)").fetchone()[0]
     if verdict != "ok":
         yield bad("store", f"{path}: {verdict}", ADVICE)
@@ -114,7 +122,7 @@ def _check_nothing_lost(database: sqlite3.Connection, path: Path) -> Iterator[Fi
     learner, seq = found
     last = database.execute(
         "SELECT max(coalesce((SELECT max(seq) FROM journal WHERE learner = ?1), 0), "
-        "coalesce((SELECT seq FROM snapshots WHERE learner = ?1), 0))",
+        "coalesce((SELECT max(seq) FROM snapshots WHERE learner = ?1), 0))",
         (learner,),
     ).fetchone()[0]
     if last < seq:
@@ -126,14 +134,14 @@ def _check_nothing_lost(database: sqlite3.Connection, path: Path) -> Iterator[Fi
 
 def _check_snapshots(database: sqlite3.Connection, path: Path) -> Finding:
     count, largest, longest = 0, 0, 0
-    rows = database.execute(
-        "SELECT learner, name, seq, body, snapshots.checksum FROM snapshots JOIN learners ON key = learner"
-    )
-    for learner, name, seq, body, found in rows:
-        if found != snapshot_checksum(learner, seq, body):
-            return bad("snapshots", f"{path}: the snapshot of learner {name!r} is damaged", ADVICE)
+    for learner, name in database.execute("SELECT key, name FROM learners ORDER BY key"):
         try:
+            seq, body = read_snapshot(database, learner)
+            if body is None:
+                continue
             state.unpack(body, SNAPSHOT_KIND, SNAPSHOT_VERSION)
+        except StoreDamaged as error:
+            return bad("snapshots", f"{path}: the snapshot of learner {name!r} {error}", ADVICE)
         except DamagedState as error:
             return bad("snapshots", f"{path}: the snapshot of learner {name!r}: {error}", ADVICE)
         count, largest, longest = count + 1, max(largest, len(body)), max(longest, seq)
@@ -146,7 +154,7 @@ def _check_snapshots(database: sqlite3.Connection, path: Path) -> Finding:
 def _check_journal(database: sqlite3.Connection, path: Path) -> Finding:
     rows = database.execute(
         "SELECT journal.learner, journal.seq, kind, journal.body, journal.checksum, coalesce(snapshots.seq, 0) "
-        "FROM journal LEFT JOIN snapshots USING (learner) "
+        "FROM journal LEFT JOIN snapshots ON snapshots.learner = journal.learner AND piece = 0 "
         "WHERE journal.seq > coalesce(snapshots.seq, 0) ORDER BY journal.learner, journal.seq"
     )
     entries, last = 0, (0, 0)

@@ -5,15 +5,20 @@ import ctypes
 import errno
 import gc
 import os
+import random
 import shutil
 import sqlite3
+import struct
+from zlib import crc32
 
 import pytest
 
 from galloon.daemon.errors import StoreDamaged, StoreFailed, StoreFull, StoreLocked, StoreTooNew
+from galloon.daemon.store import sqlite_schema
 from galloon.daemon.store.journal import BATCH_ENTRIES
 from galloon.daemon.store.protocol import Create, Delete, Entry, SaveSnapshot
 from galloon.daemon.store.sqlite import OWN_STATEMENT, SqliteBackend
+from galloon.daemon.store.sqlite_schema import learner_checksum
 
 
 def test_batches_of_every_size_come_back_and_leave_nothing_behind(tmp_path):
@@ -44,6 +49,69 @@ def test_what_was_written_is_let_go_of(tmp_path):
     kept = sqlite_bytes() - before
     backend.close()
     assert kept < 4_000_000, "the cache of pages takes two megabytes, nothing else may"
+
+
+def test_a_snapshot_may_be_larger_than_a_value_of_sqlite(tmp_path, monkeypatch):
+    """It lies there in pieces; with SQLite's limit and the pieces a thousand times smaller, to see it soon."""
+    monkeypatch.setattr(sqlite_schema, "PIECE_BYTES", 16_384)
+    backend = SqliteBackend(tmp_path)
+    backend._database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 1_000_000)
+    bodies = [random.Random(size).randbytes(size) for size in (3_000_000, 16_384, 16_385, 0)]
+    for seq, body in enumerate(bodies):
+        key = backend.transact(Create(f"imported-{seq}", "{}", body))
+        backend.transact(SaveSnapshot(key, seq, body[::-1]))
+    backend.close()
+    backend = SqliteBackend(tmp_path)
+    assert [(each.seq, each.snapshot) for each in backend.learners()] == [
+        (seq, body[::-1]) for seq, body in enumerate(bodies)
+    ]
+    backend.close()
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        ("DELETE FROM snapshots WHERE piece = 2", "lacks a piece"),
+        ("DELETE FROM snapshots WHERE piece = 0", "is damaged"),
+        ("UPDATE snapshots SET body = x'00' WHERE piece = 1", "is damaged"),
+        ("UPDATE snapshots SET pieces = 2 WHERE piece < 2", "is damaged"),
+    ],
+)
+def test_a_piece_that_is_missing_or_damaged_is_noticed(tmp_path, monkeypatch, statement, words):
+    """Each has its number, their count and a checksum."""
+    monkeypatch.setattr(sqlite_schema, "PIECE_BYTES", 10)
+    backend = SqliteBackend(tmp_path)
+    backend.transact(Create("a", "{}", bytes(range(25))))
+    backend.close()
+    _changed(tmp_path, statement)
+    backend = SqliteBackend(tmp_path)
+    with pytest.raises(StoreDamaged, match=f"the snapshot of learner 'a' {words}; restore"):
+        list(backend.learners())
+    backend.close()
+
+
+def test_snapshots_of_format_1_are_cut_into_pieces_on_opening(tmp_path, monkeypatch):
+    """And a damaged one is refused as before, with nothing changed."""
+    SqliteBackend(tmp_path).close()
+    body = bytes(range(250))
+    sum_ = crc32(body, crc32(struct.pack("<2q", 1, 7)))
+    database = sqlite3.connect(tmp_path / "galloon.db")
+    database.executescript(
+        "DROP TABLE snapshots; PRAGMA user_version = 1;"
+        "CREATE TABLE snapshots(learner INTEGER PRIMARY KEY, seq INTEGER, body BLOB, checksum INTEGER)"
+    )
+    database.execute("INSERT INTO learners VALUES (1, 'a', '{}', ?)", (learner_checksum("a", "{}"),))
+    database.execute("INSERT INTO snapshots VALUES (1, 7, ?, ?)", (body, sum_ + 1))
+    database.commit()
+    monkeypatch.setattr(sqlite_schema, "PIECE_BYTES", 100)
+    with pytest.raises(StoreDamaged, match="the snapshot of learner 1 is damaged"):
+        SqliteBackend(tmp_path)
+    database.execute("UPDATE snapshots SET checksum = ?", (sum_,))
+    database.commit()
+    database.close()
+    backend = SqliteBackend(tmp_path)
+    assert [(each.seq, each.snapshot) for each in backend.learners()] == [(7, body)]
+    backend.close()
 
 
 def sqlite_bytes() -> int:
@@ -232,7 +300,7 @@ def test_a_newer_format_is_refused(tmp_path):
     """With the format found, the format known, and what to do."""
     _filled(tmp_path)
     _changed(tmp_path, "PRAGMA user_version = 99")
-    with pytest.raises(StoreTooNew, match="format 99, this galloon reads up to 1: upgrade galloon"):
+    with pytest.raises(StoreTooNew, match="format 99, this galloon reads up to 2: upgrade galloon"):
         SqliteBackend(tmp_path)
 
 
