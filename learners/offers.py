@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from galloon.learners.spelling import Spelling, spelled
+from galloon.learners.written import AS_TOKENS, WrittenForms
 
 NULL = 0
 
@@ -56,6 +57,7 @@ class Offers:
     labels: Mapping[str, str] = field(default_factory=dict)  # as of an utterance
     posteriors: TokenPosteriors = NO_POSTERIORS
     derived_count: int = 0  # how many experts, the last ones, are derived
+    written: WrittenForms = AS_TOKENS  # of the engines' tokens: a column for each engine
 
     # Not part of the value: computed once, when first asked for. `replace` forgets it.
     _spelling: Spelling | None = field(default=None, init=False, repr=False, compare=False)

@@ -86,9 +86,7 @@ def utterance_of(line: MatchedLine, name: str, engines: Sequence[str]) -> Uttera
 def chosen_words(choice: Choice) -> tuple[CombinedWord, ...]:
     """The words of a choice, with their probabilities; of characters, the least of each word's."""
     texts = choice.text.split()
-    tokens = [
-        (token, chance) for token, chance in zip(choice.tokens, choice.probabilities, strict=True) if token
-    ]
+    tokens = [(word, chance) for word, chance in zip(choice.words, choice.probabilities, strict=True) if word]
     if [token for token, _ in tokens] == texts:
         return tuple(CombinedWord(token, chance) for token, chance in tokens)
     words, at = [], 0

@@ -24,6 +24,7 @@ def choice_of(
         chosen.log_probability,
         lessons,
         alternatives=_alternatives(chosen) if alternatives else (),
+        written=chosen.written or (),
     )
 
 

@@ -18,14 +18,16 @@ from galloon.learners.alignment.search import UNTIMED, search_slots, search_word
 from galloon.learners.alignment.sequences import Outputs, confidences_of, read_outputs
 from galloon.learners.alignment.settings import DEFAULT_SETTINGS, AlignmentSettings
 from galloon.learners.alignment.split_glued import split_glued
+from galloon.learners.alignment.written import forms_of, laid_out
 from galloon.learners.errors import BudgetExceeded, InvalidInput
 from galloon.learners.kernels.slot_search import distinct_sequences, fill_slots
-from galloon.learners.observation import Utterance
+from galloon.learners.observation import ExpertOutput, Utterance
 from galloon.learners.offers import NULL, Offers
 from galloon.learners.spelling import spelled
 from galloon.learners.text.normalizers import Normalizer
 from galloon.learners.text.normalizers import normalizer as named
 from galloon.learners.unit import WORD, Unit
+from galloon.learners.written import AS_TOKENS, WrittenForms
 
 
 def align(
@@ -49,15 +51,39 @@ def align(
         check_letters(outputs.vocabulary, settings)
     confidences = confidences_of(experts, outputs)
     if not unit.whole_words:
-        filled = _character_slots(outputs, confidences, unit, settings)
-        return Offers(names, outputs.vocabulary, *filled)
+        tokens, sureness = _character_slots(outputs, confidences, unit, settings)
+        written = _written(experts, outputs, tokens, unit, rule)
+        return Offers(names, outputs.vocabulary, tokens, sureness, written=written)
     times = times_given(experts, outputs) if settings.time_cost > 0 else (UNTIMED, NOBODY)
     letters = spelled(outputs.vocabulary)
     tokens, sureness, pieces = search_word_slots(
         (outputs.numbers, outputs.starts, confidences, *times), letters, settings
     )
-    network = Offers(names, outputs.vocabulary, tokens, sureness).spelled_as(letters)
-    return split_glued(network, pieces) if len(pieces) else network
+    written = _written(experts, outputs, tokens, unit, rule)
+    network = Offers(names, outputs.vocabulary, tokens, sureness, written=written).spelled_as(letters)
+    return split_glued(network, pieces, rule) if len(pieces) else network
+
+
+def _written(
+    experts: tuple[ExpertOutput, ...],
+    outputs: Outputs,
+    tokens: NDArray[np.int32],
+    unit: Unit,
+    rule: Normalizer,
+) -> WrittenForms:
+    """How the experts wrote what stands in the slots."""
+    if rule.name == "none":
+        return AS_TOKENS
+    texts = [outputs.vocabulary[token] for token in outputs.numbers.tolist()]
+    if outputs.sequences is None:
+        forms: list[str | None] = [word.text for output in experts for word in output.words]
+    else:
+        forms = [
+            form
+            for output, sequence in zip(experts, outputs.sequences, strict=True)
+            for form in forms_of([word.text for word in output.words], sequence, unit, rule)
+        ]
+    return laid_out(forms, texts, outputs.starts, tokens)
 
 
 def _character_slots(
@@ -112,7 +138,8 @@ def in_order(network: Offers, experts: tuple[str, ...]) -> Offers:
         if name in columns:
             tokens[:, j] = network.tokens[:, columns[name]]
             confidences[:, j] = network.confidences[:, columns[name]]
-    return replace(network, experts=experts, tokens=tokens, confidences=confidences)
+    written = network.written.of_engines([columns.get(name, -1) for name in experts])
+    return replace(network, experts=experts, tokens=tokens, confidences=confidences, written=written)
 
 
 def _check_experts(names: tuple[str, ...], settings: AlignmentSettings) -> None:

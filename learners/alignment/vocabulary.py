@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from galloon.learners.offers import NULL, Offers
+from galloon.learners.written import AS_TOKENS, WrittenForms
 
 _INT32 = np.dtype(np.int32)
 
@@ -13,13 +14,14 @@ def renumbered(
     vocabulary: tuple[str, ...],
     tokens: NDArray[np.int32],
     confidences: NDArray[np.float64],
+    written: WrittenForms = AS_TOKENS,
 ) -> Offers:
     """The offers over a vocabulary of the offered tokens alone, in the order of their texts, null first."""
     used = sorted({vocabulary[token] for token in set(tokens.ravel().tolist()) if token != NULL})
     ordered = ("", *used)
     places = dict(zip(ordered, range(len(ordered)), strict=True))
     numbers = np.array([places.get(text, NULL) for text in vocabulary], dtype=np.int32)
-    return Offers(experts, ordered, numbers[tokens], confidences)
+    return Offers(experts, ordered, numbers[tokens], confidences, written=written)
 
 
 def slot_tokens(network: Offers) -> NDArray[np.int32]:

@@ -45,6 +45,7 @@ class ChosenToken:
 class Choice:
     """The answer to one utterance, slot by slot, with the offers that it was made on.
 
+    The text has every token as an engine wrote it. Tokens are as the normaliser makes them equal.
     `memory` is all that `learn` and `explain` need: the host stores it, and gives it back with the feedback.
     `view` is what the combiner would otherwise read again from the memory. It belongs to the combiner that made
     it, is never stored, and saves time while the host still has it; without it everything is equal to the bit.
@@ -59,6 +60,9 @@ class Choice:
     log_probability: float
     memory: bytes
     view: object | None = None
+    written: Sequence[str] | None = (
+        None  # the form that each slot adds to the text; None where it is the token
+    )
 
     def __len__(self) -> int:
         return len(self.shown)
@@ -77,7 +81,12 @@ class Choice:
     def first_tokens(self, most: int) -> tuple[ChosenToken, ...]:
         """At most so many slots from the first on."""
         return tuple(
-            ChosenToken(self.shown[i], self.credited[i], self.probabilities[i], self.alternatives(i))
+            ChosenToken(
+                self.shown[i] if self.written is None else self.written[i],
+                self.credited[i],
+                self.probabilities[i],
+                self.alternatives(i),
+            )
             for i in range(min(most, len(self)))
         )
 

@@ -30,6 +30,7 @@ from galloon.learners.combiners.target import slot_target
 from galloon.learners.combiners.text_network import text_network
 from galloon.learners.combiners.text_round import TextRound
 from galloon.learners.combiners.weight_table import WeightTable
+from galloon.learners.combiners.writing import Writing
 from galloon.learners.errors import BoundExceeded, InvalidInput
 from galloon.learners.kernels.answers import answer, slot_gains
 from galloon.learners.kernels.poisson_binomial import posteriors
@@ -97,6 +98,7 @@ class TextCombiner:
         self._tied = TiedLearner(
             self.all_experts, self._setting, _priors(self.all_experts), spec.seed, spec.decide
         )
+        self._writing = Writing(len(spec.engines), self._unit, spec.normalizer)
         self._expert_gains = np.zeros(len(self.all_experts))
         self._gain = 0.0
         self._expected_gain = 0.0
@@ -109,8 +111,9 @@ class TextCombiner:
         played, vocabulary = view.played, view.played.network.vocabulary
         answered = self._answered(played)
         shown = [vocabulary[token] for token in answered.tokens.tolist()]
+        written = self._writing.write(played.network, answered.tokens, answered.givers.tolist())
         return Choice(
-            text=self._unit.join(shown),
+            text=self._unit.join(shown if written is None else written),
             offers=played.offers(self.all_experts),
             shown=shown,
             credited=[self.experts[giver] for giver in answered.givers.tolist()],
@@ -119,6 +122,7 @@ class TextCombiner:
             log_probability=answered.log_probability,
             memory=played.to_bytes(),
             view=view,
+            written=written,
         )
 
     def learn(self, memory: bytes, feedback: Feedback, view: object | None = None) -> Lesson:
@@ -126,6 +130,8 @@ class TextCombiner:
         match feedback:
             case TrueText() | TrueTokens():
                 truth = slot_target(played.network, feedback, self._unit, self.spec.normalizer)
+                if self._setting is Setting.FULL:
+                    self._writing.learn(played.network, truth, feedback)
                 return self._learn_target(played, truth, scored)
             case ShownGains(gains):
                 return self._learn_shown(played, np.array(gains, dtype=np.float64), scored)
@@ -196,6 +202,7 @@ class TextCombiner:
             "expected_gain": self._expected_gain.hex(),
             "rounds": self._rounds,
             "rounds_where_known": self._rounds_where_known,
+            "writing": self._writing.to_json(),
         }
         arrays = {"expert_gains": self._expert_gains, **self._tied.arrays(), **self._offer_model.arrays()}
         return state.pack("text_combiner", STATE_VERSION, meta, arrays)
@@ -204,6 +211,7 @@ class TextCombiner:
         found = state.unpack(data, "text_combiner", STATE_VERSION)
         self._tied.restore(found.meta["tied"], found.arrays)
         self._offer_model.restore(found.arrays)
+        self._writing.restore(found.meta.get("writing"))
         state.check_arrays(found.arrays, {"expert_gains": self._expert_gains})
         self._expert_gains = found.arrays["expert_gains"]
         self._gain = float.fromhex(found.meta["gain"])

@@ -10,8 +10,10 @@ from dataclasses import replace
 import numpy as np
 
 from galloon.learners.alignment import align, align_target, heard_alternatives, in_order
+from galloon.learners.alignment.written import with_forms
 from galloon.learners.observation import ExpertOutput, Utterance
 from galloon.learners.offers import Offers
+from galloon.learners.text.normalizers import normalizer as named
 from galloon.learners.unit import Unit
 
 
@@ -45,12 +47,15 @@ def _with_onlooker(
         placed = align_target(network, output.text, unit, normalizer)
         vocabulary, tokens = placed.vocabulary, placed.tokens
         confidences = np.full(network.slot_count, np.nan)
+        written = with_forms(network, output.text, placed, unit, named(normalizer))
     else:
         vocabulary, tokens = network.vocabulary, network.tokens[:, twin]
         confidences = network.confidences[:, twin]
+        written = network.written.of_engines([*range(len(network.experts)), twin])
     return Offers(
         (*network.experts, output.name),
         vocabulary,
         np.column_stack([network.tokens, tokens]),
         np.column_stack([network.confidences, confidences]),
+        written=written,
     )

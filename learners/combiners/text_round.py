@@ -14,6 +14,7 @@ from galloon.learners import framing
 from galloon.learners.errors import DamagedState
 from galloon.learners.offers import Offers, TokenPosteriors
 from galloon.learners.tied.learner import TiedMemory
+from galloon.learners.written import WrittenForms
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,7 @@ class TextRound:
             confidences,
             posteriors=network.posteriors,
             derived_count=len(experts) - len(network.experts),
+            written=network.written,
         )
 
     def to_bytes(self) -> bytes:
@@ -54,6 +56,7 @@ class TextRound:
                 self.predicted.astype("<f8", copy=False).tobytes(),
                 *_packed(self.network.posteriors),
                 self.played.to_bytes(),
+                *self.network.written.to_parts(),
             ]
         )
 
@@ -61,7 +64,7 @@ class TextRound:
     def from_bytes(cls, data: bytes, engines: tuple[str, ...], derived_count: int) -> "TextRound":
         """The round in these bytes, for a combiner of so many experts."""
         try:
-            words, tokens, confidences, predicted, heard, posteriors, played = framing.split(data)
+            words, tokens, confidences, predicted, heard, posteriors, played, *written = framing.split(data)
             vocabulary, labels = json.loads(words)
             experts = len(engines) + derived_count
             offers = np.frombuffer(tokens, "<i4").astype(np.int32).reshape(-1, experts)
@@ -73,6 +76,7 @@ class TextRound:
                     np.ascontiguousarray(offers[:, : len(engines)]),
                     np.frombuffer(confidences, "<f8").astype(np.float64).reshape(-1, len(engines)),
                     posteriors=_unpacked(heard, posteriors),
+                    written=WrittenForms.from_parts(written, offers.shape[0], len(engines)),
                 ),
                 offers,
                 dict(labels),

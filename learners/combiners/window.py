@@ -30,12 +30,14 @@ from galloon.learners.combiners.explanation import WeighedContext, WeighedSlot, 
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.combiners.target import slot_target
 from galloon.learners.combiners.weight_table import WeightTable
+from galloon.learners.combiners.writing import Writing
 from galloon.learners.errors import DamagedState, InvalidInput
 from galloon.learners.kernels import windows as kernel
 from galloon.learners.observation import Utterance
 from galloon.learners.offers import Offers
 from galloon.learners.paths.game import Game, PathRound
-from galloon.learners.paths.protocol import FloatArray, Memories, Memory
+from galloon.learners.paths.protocol import FloatArray, Memories, Memory, Setting
+from galloon.learners.written import WrittenForms
 
 STATE_VERSION = 1
 MOST_SLOTS = 4096  # of one utterance; its windows are numbered within the round
@@ -61,6 +63,7 @@ class WindowCombiner:
         self._unit = spec.unit
         ensemble = Ensemble(len(self._all_experts), spec.window)
         self.game = Game(spec, ensemble, transition_budget, node_budget)
+        self._writing = Writing(len(spec.engines), spec.unit, spec.normalizer)
         self._offers: FloatArray | None = None  # of `_offer_probabilities`, until something is learned
 
     # The contract.
@@ -77,8 +80,10 @@ class WindowCombiner:
         names, vocabulary = self._all_experts, network.vocabulary
         shown = [vocabulary[token] for token in chosen.tolist()]
         played = _Round(network, choices.memories)
+        givers = [int(expert) if expert < len(self.experts) else None for expert in experts]
+        written = self._writing.write(network, chosen, givers)
         return Choice(
-            text=self._unit.join(shown),
+            text=self._unit.join(shown if written is None else written),
             offers=network,
             shown=shown,
             credited=[names[expert] for expert in experts.tolist()],
@@ -87,6 +92,7 @@ class WindowCombiner:
             log_probability=float(sum(choices.log_probabilities.tolist())),
             memory=_to_bytes(played),
             view=played,
+            written=written,
         )
 
     def learn(self, memory: bytes, feedback: Feedback, view: object | None = None) -> Lesson:
@@ -99,6 +105,8 @@ class WindowCombiner:
                 gain = self.game.learn_windows(played.windows, played.network.tokens, truth.tokens)
                 if gain is None:
                     gain = self.game.learn_target(self._windows(played, truth))
+                if self.game.learner.setting is Setting.FULL:
+                    self._writing.learn(played.network, truth, feedback)
                 matches = np.empty(len(self._all_experts))
                 kernel.count_matches(played.network.tokens, truth.tokens, matches)
                 lesson = Lesson(gain, dict(zip(self._all_experts, matches.tolist(), strict=True)))
@@ -138,12 +146,17 @@ class WindowCombiner:
         return tuple(explained)
 
     def to_bytes(self) -> bytes:
-        meta = {"spec": self.spec.to_json(), "game": self.game.meta()}
+        meta = {
+            "spec": self.spec.to_json(),
+            "game": self.game.meta(),
+            "writing": self._writing.to_json(),
+        }
         return state.pack("window_combiner", STATE_VERSION, meta, self.game.arrays())
 
     def restore(self, data: bytes) -> None:
         found = state.unpack(data, "window_combiner", STATE_VERSION)
         self.game.restore(found.meta["game"], found.arrays)
+        self._writing.restore(found.meta.get("writing"))
         self._offers = None
 
     def digest(self) -> str:
@@ -226,6 +239,7 @@ def _to_bytes(played: _Round) -> bytes:
             framing.texts_as_json(network.vocabulary).encode(),
             network.tokens.astype("<i4", copy=False).tobytes(),
             played.windows.to_bytes(),
+            *network.written.to_parts(),
         ]
     )
 
@@ -233,9 +247,10 @@ def _to_bytes(played: _Round) -> bytes:
 def _from_bytes(data: bytes, experts: tuple[str, ...], derived: int) -> _Round:
     """The inverse of `_to_bytes`. Refuses bytes that it did not write: an imported state may carry any."""
     try:
-        spelled, tokens, windows = framing.split(data)
+        spelled, tokens, windows, *parts = framing.split(data)
         vocabulary = tuple(json.loads(spelled))
         table = np.frombuffer(tokens, dtype="<i4").reshape(-1, len(experts)).astype(np.int32)
+        written = WrittenForms.from_parts(parts, len(table), len(experts) - derived)
     except (ValueError, TypeError) as error:
         raise DamagedState("the memory of this round is damaged or foreign") from error
     if table.size and not 0 <= table.min() <= table.max() < len(vocabulary):
@@ -243,5 +258,6 @@ def _from_bytes(data: bytes, experts: tuple[str, ...], derived: int) -> _Round:
     if not set(map(type, vocabulary)) <= {str}:
         raise DamagedState("the memory of this round has a vocabulary that is not of texts")
     # Confidences decide nothing once a path is chosen, so they are not remembered.
-    network = Offers(experts, vocabulary, table, np.full(table.shape, np.nan), derived_count=derived)
+    unsure = np.full(table.shape, np.nan)
+    network = Offers(experts, vocabulary, table, unsure, derived_count=derived, written=written)
     return _Round(network, Memories.from_bytes(windows))

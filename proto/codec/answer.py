@@ -25,7 +25,11 @@ class SlotAlternative:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The combination of one utterance. tokens, experts and probabilities are parallel, one of each slot."""
+    """The combination of one utterance. tokens, experts and probabilities are parallel, one of each slot.
+
+    The text has words as an engine wrote them, tokens as the learner's normaliser makes them equal; `words` says
+    what each slot adds to the text.
+    """
 
     id: str
     round: int
@@ -37,11 +41,17 @@ class Choice:
     lessons: int  # that the learner had taken in when it chose
     repeated_answer: bool = False
     alternatives: Sequence[SlotAlternative] = ()
+    written: Sequence[str] = ()  # parallel to tokens; none where every token is written as it is
+
+    @property
+    def words(self) -> Sequence[str]:
+        """What each slot adds to the text: empty for null, and for what the slot before says already."""
+        return self.written or self.tokens
 
     @property
     def slots(self) -> tuple[ChosenToken, ...]:
-        """The same token by token."""
-        rows = zip(self.tokens, self.experts, self.probabilities, strict=True)
+        """The same slot by slot."""
+        rows = zip(self.words, self.experts, self.probabilities, strict=True)
         return tuple(ChosenToken(token, expert, probability) for token, expert, probability in rows)
 
 
@@ -153,6 +163,7 @@ def _fill_choice(message: wire.Choice, choice: Choice) -> None:
         )
         for entry in choice.alternatives
     )
+    message.written.extend(choice.written)
 
 
 def choice_from_wire(message: wire.Choice) -> Choice:
@@ -170,6 +181,7 @@ def choice_from_wire(message: wire.Choice) -> Choice:
             SlotAlternative(entry.slot, entry.token, tuple(entry.experts), entry.probability)
             for entry in message.alternatives
         ),
+        tuple(message.written),
     )
 
 

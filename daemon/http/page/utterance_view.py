@@ -33,7 +33,7 @@ def tokens_of(choice: wire.Choice) -> tuple[ChosenToken, ...]:
     for found in choice.alternatives:
         entry = Alternative(found.token, tuple(found.experts), found.probability)
         alternatives.setdefault(found.slot, []).append(entry)
-    rows = zip(choice.tokens, choice.experts, choice.probabilities, strict=True)
+    rows = zip(choice.written or choice.tokens, choice.experts, choice.probabilities, strict=True)
     return tuple(
         ChosenToken(text, expert, probability, tuple(alternatives.get(slot, ())))
         for slot, (text, expert, probability) in enumerate(rows)

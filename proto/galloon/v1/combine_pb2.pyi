@@ -396,12 +396,13 @@ class Choice(_message.Message):
     ALTERNATIVES_FIELD_NUMBER: _builtins.int
     LESSONS_FIELD_NUMBER: _builtins.int
     REPEATED_ANSWER_FIELD_NUMBER: _builtins.int
+    WRITTEN_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """The utterance's id."""
     round: _builtins.int
     """Number of this round of the learner, from 0. It keys the random numbers that were drawn."""
     text: _builtins.str
-    """The chosen tokens joined as the learner's unit asks, without nulls."""
+    """The combined text: the chosen tokens, each as an engine wrote it, joined as the learner's unit asks."""
     log_probability: _builtins.float
     """Natural log of the probability that the learner gave the whole path, whether it was drawn or the most probable
     one; NaN where its law has no closed form (the perturbed leader).
@@ -426,6 +427,13 @@ class Choice(_message.Message):
     def alternatives(self) -> _containers.RepeatedCompositeFieldContainer[Global___Alternative]:
         """What else was on offer, slot by slot; only where `Open.alternatives` asked for it."""
 
+    @_builtins.property
+    def written(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Parallel to tokens: what each adds to the text. Tokens are what the learner's normaliser makes of words; these
+        are the words as an engine wrote them. Empty for null, and for a token whose words stand with the one before
+        ("don't" for `do` and `not`). Default: no entries, every token is written as it is.
+        """
+
     def __init__(
         self,
         *,
@@ -439,10 +447,11 @@ class Choice(_message.Message):
         alternatives: _abc.Iterable[Global___Alternative] | None = ...,
         lessons: _builtins.int = ...,
         repeated_answer: _builtins.bool = ...,
+        written: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["alternatives", b"alternatives", "experts", b"experts", "id", b"id", "lessons", b"lessons", "log_probability", b"log_probability", "probabilities", b"probabilities", "repeated_answer", b"repeated_answer", "round", b"round", "text", b"text", "tokens", b"tokens"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["alternatives", b"alternatives", "experts", b"experts", "id", b"id", "lessons", b"lessons", "log_probability", b"log_probability", "probabilities", b"probabilities", "repeated_answer", b"repeated_answer", "round", b"round", "text", b"text", "tokens", b"tokens", "written", b"written"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

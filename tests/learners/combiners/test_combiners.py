@@ -110,7 +110,7 @@ def test_engines_outputs_are_aligned_and_so_is_the_truth():
     for number in range(30):
         decision = combiner.choose(_utterance(texts), number)
         lesson = combiner.learn(decision.memory, TrueText("Call me Ishmael"))
-    assert decision.text == "call me ishmael"
+    assert decision.text == "Call me ishmael"  # the truth has capitals, and somebody wrote this one
     assert lesson.expert_gains == {"ann": 3, "ben": 2, "cid": 2, "vote": 3}
 
 
