@@ -36,9 +36,10 @@ from galloon.clients.formats.registry import FORMATS
 from galloon.clients.formats.symbols import read_symbols
 from galloon.clients.replay.material import same_experts, shown_to_learner
 from galloon.clients.report.offers import offers_to_json
-from galloon.codec.answer import Choice
+from galloon.codec.answer import Choice, joined_choice
 from galloon.codec.explanation import Explanation
 from galloon.learners.combiners.spec import CombinerSpec
+from galloon.learners.documents.cutting import LONGEST, pieces
 from galloon.learners.observation import Utterance
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -77,6 +78,13 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     help="Folder of true texts, by stem: teach each after its page is combined.",
 )
 @click.option("--whole", is_flag=True, help="Make one line of each file first.")
+@click.option(
+    "--longest",
+    type=click.IntRange(128, 2048),
+    default=LONGEST,
+    show_default=True,
+    help="Cut lines of more than twice so many tokens where engines agree, and join what comes out.",
+)
 @click.option("--symbols", type=_FILE, help="Symbol table of lattices whose labels are numbers.")
 @learner_options
 @click.option("--state", type=_FILE, help="Combine with the learner in this file, as replay saves it.")
@@ -97,6 +105,7 @@ def combine(
     order_from: str | None,
     targets: Path | None,
     whole: bool,
+    longest: int,
     symbols: Path | None,
     given: dict[str, Any],
     state: Path | None,
@@ -148,7 +157,9 @@ def combine(
                     },
                 )
                 if not as_json and not explain:
-                    order = _Order((), experts, given, state, name, as_json, explain, server is not None)
+                    order = _Order(
+                        (), experts, given, state, name, as_json, explain, server is not None, longest
+                    )
                     raise SystemExit(asyncio.run(_combine_documents(connect, order, job)))
                 utterances = matched_utterances(job)
             else:
@@ -159,7 +170,9 @@ def combine(
                 utterances, experts = same_experts(gathered.utterances, given.get("engines", ()))
             if not utterances:
                 raise FormatError(inputs[0], None, "there are no lines in it")
-            order = _Order(utterances, experts, given, state, name, as_json, explain, server is not None)
+            order = _Order(
+                utterances, experts, given, state, name, as_json, explain, server is not None, longest
+            )
             with click.open_file("-" if output is None else output, "w", encoding="utf-8") as file:
                 asyncio.run(_combine(connect, order, _writer(file, as_json)))
 
@@ -174,6 +187,7 @@ class _Order:
     alternatives: bool
     explain: bool
     shared: bool
+    longest: int
 
 
 async def _combine_documents(connect: Callable[[], Client], order: _Order, job: DocumentJob) -> int:
@@ -199,12 +213,22 @@ async def _combine(
             utterances, _ = same_experts(order.utterances, opened.spec.engines)
             # A learner that has played before may know the same ids: they would get their old answers.
             mark = f"@{opened.rounds_started}" if opened.rounds_started else ""
-            questions = (shown_to_learner(u, u.id + mark, opened.spec.labels) for u in utterances)
-            place = 0
-            async for choice in stream.choose_each(questions):
-                why = await client.explain(name, choice.id) if order.explain else None
-                write(utterances[place], choice, opened.experts, why)
-                place += 1
+            unit = opened.spec.unit
+            cut = [
+                pieces(shown_to_learner(u, u.id + mark, opened.spec.labels), unit, order.longest)
+                for u in utterances
+            ]
+            lines = zip(utterances, map(len, cut), strict=True)
+            answered: list[Choice] = []
+            utterance, wanted = next(lines)
+            async for choice in stream.choose_each(piece for line in cut for piece in line):
+                answered.append(choice)
+                if order.explain:  # piece by piece
+                    write(utterance, choice, opened.experts, await client.explain(name, choice.id))
+                elif len(answered) == wanted:
+                    write(utterance, joined_choice(answered), opened.experts, None)
+                if len(answered) == wanted:
+                    answered, (utterance, wanted) = [], next(lines, (utterance, 0))
 
 
 async def _learner(client: Client, order: _Order, name: str) -> CombinerSpec | None:

@@ -1,7 +1,7 @@
 """The combined document, as values that every writer can write: `CombinedPage`, `CombinedLine`, `CombinedWord`."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from galloon.learners.documents.document import Box
 
@@ -32,6 +32,7 @@ class CombinedLine:
     channel: str = ""
     engines: tuple[str, ...] = ()  # that had something to say here
     agreement: float = 1.0
+    continues: bool = False  # the line before it: one line that was combined in pieces
 
     @property
     def text(self) -> str:
@@ -67,6 +68,31 @@ class CombinedDocument:
 
     stem: str
     pages: tuple[CombinedPage, ...]
+
+
+def joined(lines: Iterable[CombinedLine]) -> tuple[CombinedLine, ...]:
+    """The lines that say something; those that were combined in pieces in one."""
+    found: list[CombinedLine] = []
+    for line in lines:
+        if line.continues and found:
+            found[-1] = _one(found[-1], line)
+        else:
+            found.append(line)
+    return tuple(line for line in found if line.words)
+
+
+def _one(first: CombinedLine, rest: CombinedLine) -> CombinedLine:
+    sizes = len(first.words), len(rest.words)
+    shares = (first.agreement * sizes[0] + rest.agreement * sizes[1]) / max(1, sum(sizes))
+    return replace(
+        first,
+        words=(*first.words, *rest.words),
+        box=Box.around(box for box in (first.box, rest.box) if box),
+        start=first.start if first.start is not None else rest.start,
+        end=rest.end if rest.end is not None else first.end,
+        engines=tuple(dict.fromkeys((*first.engines, *rest.engines))),
+        agreement=shares,
+    )
 
 
 def regions(lines: Sequence[CombinedLine]) -> list[list[CombinedLine]]:

@@ -11,7 +11,13 @@ from rapidfuzz.distance import Indel
 
 from galloon.clients.api.questions import Answered
 from galloon.clients.api.stream import CombineStream
-from galloon.clients.documents.combined import CombinedDocument, CombinedLine, CombinedPage, CombinedWord
+from galloon.clients.documents.combined import (
+    CombinedDocument,
+    CombinedLine,
+    CombinedPage,
+    CombinedWord,
+    joined,
+)
 from galloon.clients.documents.matching import MatchedDocument
 from galloon.clients.documents.placement import place_line
 from galloon.codec.answer import Choice
@@ -57,7 +63,7 @@ async def combine_document(
         place += 1
     pages = tuple(
         CombinedPage(
-            tuple(answer.line for answer in found if answer.line.words),
+            joined(answer.line for answer in found),
             page.width,
             page.height,
             page.timed,

@@ -65,6 +65,7 @@ def place_line(line: MatchedLine, words: Sequence[CombinedWord]) -> CombinedLine
         line.channel,
         tuple(line.said),
         line.confidence,
+        line.continues,
     )
 
 

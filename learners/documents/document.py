@@ -56,6 +56,7 @@ class Line:
     region: str = ""  # the block or paragraph that it stands in
     speaker: str = ""
     channel: str = ""
+    continues: bool = False  # the line before it: one line that was cut because it is long
 
     @property
     def text(self) -> str:

@@ -31,6 +31,7 @@ class MatchedLine:
     channel: str = ""
     confidence: float = 1.0  # how alike the engines' letters are; 1 where one speaks alone
     line_confidences: Mapping[str, float] = field(default_factory=dict)
+    continues: bool = False  # the line before it: one line that was cut because it is long
 
     def utterance(self, name: str) -> Utterance:
         """The line as an utterance under this name."""

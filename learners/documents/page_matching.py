@@ -5,12 +5,13 @@ boxes, the lines are those of the engine that agrees best with the others, and t
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import median
 
 from rapidfuzz import fuzz, process
 from rapidfuzz.distance import Indel
 
+from galloon.learners.documents.cutting import cut_line, cut_pages
 from galloon.learners.documents.document import Box, Line, Page
 from galloon.learners.documents.failures import sift
 from galloon.learners.documents.invented import invented
@@ -56,7 +57,37 @@ class _Draft:
 def match_page(pages: Mapping[str, Page], order_from: str | None = None) -> MatchedPage:
     """The lines of the page in reading order; `order_from` names an engine whose order is taken as it is."""
     sifted = sift(pages)
-    kept = sifted.pages
+    boxed = any(page.has_boxes for page in sifted.pages.values())
+    parts = [sifted.pages] if boxed else cut_pages(sifted.pages)
+    if order_from is not None and order_from not in sifted.pages:
+        raise Unmatchable(order_from, "the order was to come from it, but it has no text on this page")
+    found = [_match_part({e: page for e, page in part.items() if page.lines}, order_from) for part in parts]
+    first = next((page for page in sifted.pages.values() if page.has_boxes), None)
+    lines = [short for part in found for draft in part.drafts for short in cut_line(_matched(draft))]
+    left_out: dict[str, tuple[str, ...]] = {}
+    for part in found:
+        for engine, texts in part.left_out.items():
+            left_out[engine] = (*left_out.get(engine, ()), *texts)
+    return MatchedPage(
+        tuple(replace(line, id=str(number)) for number, line in enumerate(lines, 1)),
+        first.width if first else None,
+        first.height if first else None,
+        name=next((page.name for page in pages.values() if page.name), ""),
+        absent=sifted.absent,
+        left_out=left_out,
+        notes=sifted.notes,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The lines of a page, or of a part of a long one, in reading order, and what engines invented."""
+
+    drafts: list[_Draft]
+    left_out: dict[str, list[str]]
+
+
+def _match_part(kept: dict[str, Page], order_from: str | None) -> _Part:
     boxed = {engine: page for engine, page in kept.items() if page.has_boxes}
     if boxed:
         drafts = _by_place(boxed)
@@ -79,17 +110,7 @@ def match_page(pages: Mapping[str, Page], order_from: str | None = None) -> Matc
         for engine, words in draft.said.items():
             left_out.setdefault(engine, []).append(" ".join(word.text for word in words))
     drafts = [draft for draft, bad in zip(drafts, made_up, strict=True) if not bad]
-    ordered = _ordered(drafts, list(kept), order_from)
-    first = next(iter(boxed.values()), None)
-    return MatchedPage(
-        tuple(_matched(draft, str(number)) for number, draft in enumerate(ordered, 1)),
-        first.width if first else None,
-        first.height if first else None,
-        name=next((page.name for page in pages.values() if page.name), ""),
-        absent=sifted.absent,
-        left_out={engine: tuple(texts) for engine, texts in left_out.items()},
-        notes=sifted.notes,
-    )
+    return _Part(_ordered(drafts, list(kept), order_from), left_out)
 
 
 def _by_place(boxed: Mapping[str, Page]) -> list[_Draft]:
@@ -182,8 +203,6 @@ def _most_agreeing(pages: Mapping[str, Page]) -> str:
 
 def _ordered(drafts: list[_Draft], engines: Sequence[str], order_from: str | None) -> list[_Draft]:
     """The lines in reading order. Lines without a place follow the one that they follow in their engine's text."""
-    if order_from is not None and order_from not in engines:
-        raise Unmatchable(order_from, "the order was to come from it, but it has no text on this page")
     placed = [draft for draft in drafts if draft.placed is not None]
     loose = [draft for draft in drafts if draft.placed is None]
     if placed:
@@ -228,15 +247,16 @@ def _agreement(letters: Mapping[str, str], engine: str) -> float:
     return sum(Indel.normalized_similarity(letters[engine], text) for text in others) / len(others)
 
 
-def _matched(draft: _Draft, name: str) -> MatchedLine:
+def _matched(draft: _Draft) -> MatchedLine:
     letters = draft.letters()
     alike = [_agreement(letters, engine) for engine in letters] if len(letters) > 1 else [1.0]
     return MatchedLine(
-        name,
+        "",
         draft.said,
         draft.places,
         Box.around(box for boxes in draft.places.values() for box in boxes),
         region=draft.source.region if draft.source else "",
         confidence=sum(alike) / len(alike),
         line_confidences=draft.line_confidences,
+        continues=draft.source.continues if draft.source else False,
     )

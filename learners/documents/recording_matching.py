@@ -8,7 +8,7 @@ recording, and an hour of speech is no longer one line.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 
 from rapidfuzz.distance import Indel, Levenshtein
@@ -47,21 +47,7 @@ def match_recording(pages: Mapping[str, Page]) -> MatchedPage:
         lines += _pieces(heard, channel) if heard else []
     if len(channels) > 1:
         lines.sort(key=lambda line: line.start or 0.0)
-    numbered = tuple(
-        MatchedLine(
-            str(number),
-            line.said,
-            {},
-            None,
-            line.start,
-            line.end,
-            "",
-            line.speaker,
-            line.channel,
-            line.confidence,
-        )
-        for number, line in enumerate(lines, 1)
-    )
+    numbered = tuple(replace(line, id=str(number)) for number, line in enumerate(lines, 1))
     name = next((page.name for page in pages.values() if page.name), "")
     return MatchedPage(numbered, timed=True, name=name, absent=sifted.absent, notes=sifted.notes)
 

@@ -5,7 +5,8 @@
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import accumulate
 
 from galloon.codec.spec import spec_from_wire, spec_to_wire
 from galloon.learners.combiners.contract import ChosenToken
@@ -123,6 +124,27 @@ def answer_to_bytes(answer: Answer) -> bytes:
         case Problem():
             response.problem.CopyFrom(_problem_to_wire(answer))
     return response.SerializeToString(deterministic=True)
+
+
+def joined_choice(choices: Sequence[Choice]) -> Choice:
+    """The choices of a line that was cut, in one: under the id of the first."""
+    if len(choices) == 1:
+        return choices[0]
+    offsets = [0, *accumulate(len(choice.tokens) for choice in choices)]
+    return replace(
+        choices[0],
+        text=" ".join(filter(None, (choice.text for choice in choices))),
+        tokens=[token for choice in choices for token in choice.tokens],
+        experts=[expert for choice in choices for expert in choice.experts],
+        probabilities=[chance for choice in choices for chance in choice.probabilities],
+        log_probability=sum(choice.log_probability for choice in choices),
+        alternatives=[
+            replace(entry, slot=entry.slot + offset)
+            for choice, offset in zip(choices, offsets, strict=False)
+            for entry in choice.alternatives
+        ],
+        written=[word for choice in choices for word in choice.words],
+    )
 
 
 def answer_from_wire(response: wire.CombineResponse) -> Answer | None:

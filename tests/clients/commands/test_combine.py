@@ -62,3 +62,38 @@ def test_wrong_usage_and_files_that_cannot_be_read(engines: list[Path], tmp_path
     assert galloon("combine", *engines, "--name", "x").exit_code == 2
     missing = galloon("combine", tmp_path / "none.txt", "--server", "127.0.0.1:1")
     assert (missing.exit_code, "none.txt" in missing.stderr) == (1, True)
+
+
+def _long(words: int, engine: int) -> str:
+    """A text in which each engine misreads other words."""
+    return " ".join(f"w{n}" if (n + engine) % 11 else f"x{n}" for n in range(words))
+
+
+def test_lines_longer_than_a_message_may_have_slots_are_cut_and_joined(daemon: Daemon, tmp_path: Path):
+    said = {name: _long(6000, k) for k, name in enumerate("abc")}
+    file = write(tmp_path / "u.jsonl", record(0, None, **said))
+    result = galloon("combine", file, "--server", daemon.address)
+    assert result.exit_code == 0
+    assert result.stdout.split() == [f"w{n}" for n in range(6000)]
+    told = json.loads(galloon("combine", file, "--server", daemon.address, "--json").stdout)
+    assert len(told["slots"]) == 6000
+    assert told["slots"][5999]["token"] == "w5999"
+
+
+def test_whole_texts_of_one_line_are_cut_and_joined(daemon: Daemon, tmp_path: Path):
+    for k, name in enumerate("abc"):
+        (tmp_path / f"{name}.txt").write_text(_long(5000, k))
+    result = galloon("combine", *(tmp_path / f"{name}.txt" for name in "abc"), "--server", daemon.address)
+    assert result.exit_code == 0
+    assert result.stdout == " ".join(f"w{n}" for n in range(5000)) + "\n"
+
+
+def test_a_learned_state_leaves_capitals_and_marks_as_they_were_written(daemon: Daemon, tmp_path: Path):
+    said = {"a": "«The ﬁrst» of Mr. X", "b": '"The first" of Mr. X', "c": "«the ﬁrst» of mr. X"}
+    lines = [record(n, "«The ﬁrst» of Mr. X", **said) for n in range(20)]
+    state = tmp_path / "learner.galloon"
+    told("replay", write(tmp_path / "u.jsonl", *lines), "--server", daemon.address, "--state", state)
+    fresh = write(tmp_path / "new.jsonl", record(0, None, **said))
+    for more in ([], ["--state", state], ["--normalizer", "english"]):
+        result = galloon("combine", fresh, "--server", daemon.address, *more)
+        assert (result.exit_code, result.stdout) == (0, "«The ﬁrst» of Mr. X\n")
