@@ -12,6 +12,7 @@ however late its feedback, where lateness does not depend on what was drawn (doc
 import math
 
 from galloon.learners.paths.pace import Pace
+from galloon.learners.paths.protocol import FloatArray
 
 
 def expanded_hedge_played(pace: Pace, log_paths: float, path_bound: float) -> float:
@@ -51,6 +52,27 @@ def exp3_played(pace: Pace, log_paths: float, path_bound: float) -> float:
     share = 1.0 if pace.waited else 0.5
     spread = path_bound**2 * (share * paths * pace.rates + pace.waiting_rates)
     return min(worst, log_paths * pace.climb + spread)
+
+
+def barrier_played(
+    rounds: int,
+    path_bound: float,
+    first_weight: float,
+    grown: FloatArray,
+    log_centre: FloatArray,
+    costs: FloatArray,
+) -> float:
+    """The learners with a barrier: U + sum over transitions of w_1 ln T + (w - w_1) ln(T / f*) + costs measured.
+
+    The comparator is 1 / T of the centre f* away from the best path. Feedback before the next choice. Never more
+    than U T.
+    """
+    worst = path_bound * rounds
+    if not rounds:
+        return worst
+    log_rounds = math.log(rounds)
+    weights = first_weight * log_rounds * grown.size + float(grown @ (log_rounds - log_centre))
+    return min(worst, path_bound + weights + float(costs.sum()))
 
 
 def component_hedge(rounds: int, path_length: int, edge_bound: float, divergence: float) -> float:

@@ -96,6 +96,18 @@ CATALOGUE: Mapping[str, Capabilities] = {
             options=MappingProxyType({"exploration": str}),
         ),
         Capabilities(
+            "barrier_semi_bandit",
+            "Barrier semi-bandit",
+            f"{_PATHS}.barrier_semi_bandit:BarrierSemiBandit",
+            Setting.SEMI_BANDIT,
+        ),
+        Capabilities(
+            "barrier_bandit",
+            "Barrier bandit",
+            f"{_PATHS}.barrier_bandit:BarrierBandit",
+            Setting.BANDIT,
+        ),
+        Capabilities(
             "exp3_paths",
             "EXP3-AG",
             f"{_PATHS}.exp3_paths:Exp3Paths",

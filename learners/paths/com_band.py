@@ -2,13 +2,10 @@
 
 After Cesa-Bianchi and Lugosi (2012), with the sign of the paper's update corrected. The played law is the
 Markov walk with the flows f = (1 - gamma) f_p + gamma f_mu, p proportional to e**(eta * scores), mu even over
-all paths: the paper's mixture has the same flows, so the same expected gain, but only for a Markov law is
-E[v v^T] inverted in closed form. Instead of a pseudo-inverse of an M x M matrix, the estimate of the
-transitions' gains takes, for the chosen path alone, gain times
-
-    y(e) = [e on the path] / f(e) - [e enters an inner state s of the path] / f(s).
-
-Checked against the pseudo-inverse in the tests; docs/algorithms.md has the proof.
+all paths: the paper's mixture has the same flows, so the same expected gain, but only for a Markov law is E[v
+v^T] inverted in closed form: instead of a pseudo-inverse of an M x M matrix, the estimate of the transitions'
+gains is that of `walk_estimate`. Checked against the pseudo-inverse in the tests; docs/algorithms.md has the
+proof.
 """
 
 from typing import Any
@@ -16,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from galloon.learners.automata.context import ContextAutomaton
-from galloon.learners.paths import bounds
+from galloon.learners.paths import bounds, walk_estimate
 from galloon.learners.paths.centre_flow import starting_flow
 from galloon.learners.paths.expanded_hedge import log_count
 from galloon.learners.paths.guarantee import Guarantee, expected, none
@@ -98,23 +95,17 @@ class ComBand(PathLearner):
         return self.context.sample(self.marginals(), self._uniforms(round_number))
 
     def _log_probability(self, edges: IntArray) -> float:
-        return float(np.log(self.marginals()[edges]).sum() - np.log(self._through_inner(edges)).sum())
+        flows = self.marginals()
+        through = walk_estimate.through_inner(self.context, flows, edges)
+        return float(np.log(flows[edges]).sum() - np.log(through).sum())
 
     def _most_probable(self) -> IntArray:
         sources, _ = self.context.source_targets()
         flows = self.marginals()
         return self.context.best_path(np.log(flows / self.context.state_flows(flows)[sources]))[0]
 
-    def _through_inner(self, edges: IntArray) -> FloatArray:
-        """The flow through each state that the path passes between its ends."""
-        if edges.size < 2:
-            return np.empty(0)
-        entering, starts = self.context.entering(edges[:-1])
-        return np.add.reduceat(self.marginals()[entering], starts)
-
     def _numbers(self, edges: IntArray) -> FloatArray:
-        """The flows to divide by: of the path's transitions, then of its inner states."""
-        return np.concatenate([self.marginals()[edges], self._through_inner(edges)])
+        return walk_estimate.numbers(self.context, self.marginals(), edges)
 
     def _number_count(self, path_length: int) -> int:
         return 2 * path_length - 1
@@ -122,12 +113,8 @@ class ComBand(PathLearner):
     def _increment(self, memory: Memory, feedback: Feedback) -> Gains:
         assert isinstance(feedback, BanditFeedback)
         path = memory.edges
-        on_path, through = np.split(memory.numbers[: self._number_count(path.size)], [path.size])
-        entering, starts = self.context.entering(path[:-1])
-        group_sizes = np.diff(np.append(starts, entering.size))
-        edges = np.append(entering, path[-1:])  # each transition once: the states of a path differ
-        y = np.append(np.repeat(-1.0 / through, group_sizes), 0.0)
-        y[edges == np.append(np.repeat(path[:-1], group_sizes), path[-1:])] += 1.0 / on_path
+        divisors = memory.numbers[: self._number_count(path.size)]
+        edges, y = walk_estimate.coefficients(self.context, path, divisors)
         return Gains(feedback.gain * y, edges)
 
     def _signature(self) -> list[Any]:

@@ -43,6 +43,10 @@ class _AlgorithmEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Algorithm.V
     """Context-dependent ComBand (CDCB). Bandit setting."""
     ALGORITHM_EXP3_PATHS: _Algorithm.ValueType  # 7
     """EXP3-AG. Bandit setting, arbitrary gains too."""
+    ALGORITHM_BARRIER_SEMI_BANDIT: _Algorithm.ValueType  # 8
+    """Follow the regularised leader with a logarithmic barrier. Semi-bandit setting; learns faster than CDSB."""
+    ALGORITHM_BARRIER_BANDIT: _Algorithm.ValueType  # 9
+    """The same for one score a path. Bandit setting; learns faster than CDCB."""
 
 class Algorithm(_Algorithm, metaclass=_AlgorithmEnumTypeWrapper):
     """How a learner learns."""
@@ -63,6 +67,10 @@ ALGORITHM_COM_BAND: Algorithm.ValueType  # 6
 """Context-dependent ComBand (CDCB). Bandit setting."""
 ALGORITHM_EXP3_PATHS: Algorithm.ValueType  # 7
 """EXP3-AG. Bandit setting, arbitrary gains too."""
+ALGORITHM_BARRIER_SEMI_BANDIT: Algorithm.ValueType  # 8
+"""Follow the regularised leader with a logarithmic barrier. Semi-bandit setting; learns faster than CDSB."""
+ALGORITHM_BARRIER_BANDIT: Algorithm.ValueType  # 9
+"""The same for one score a path. Bandit setting; learns faster than CDCB."""
 Global___Algorithm: _TypeAlias = Algorithm  # noqa: Y015
 
 class _Setting:

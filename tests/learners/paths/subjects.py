@@ -14,10 +14,13 @@ from hypothesis import strategies as st
 from galloon.learners.automata.direct import context_automaton
 from galloon.learners.automata.expert import Ensemble
 from galloon.learners.automata.graph_context import GraphContext
+from galloon.learners.paths.barrier_learner import BarrierLearner
 from galloon.learners.paths.catalogue import CATALOGUE, NAMES
 from galloon.learners.paths.centre_flow import centre_flow
 from galloon.learners.paths.protocol import BanditFeedback, FullFeedback, SemiBanditFeedback, Setting
 from tests.learners.automata.strategies import ensembles, explicit_automata, reaches
+from tests.reference.barrier import BarrierBandit as SlowBarrierBandit
+from tests.reference.barrier import BarrierSemiBandit as SlowBarrierSemiBandit
 from tests.reference.com_band_pinv import ComBand as SlowComBand
 from tests.reference.component_hedge import ComponentHedge as SlowComponentHedge
 from tests.reference.enumeration import Enumeration
@@ -49,6 +52,8 @@ SLOW = {
     "component_hedge-gap": GapComponentHedge,
     "com_band": SlowComBand,
     "exp3_paths": SlowExp3,
+    "barrier_semi_bandit": SlowBarrierSemiBandit,
+    "barrier_bandit": SlowBarrierBandit,
 }
 CASES = st.tuples(st.one_of(ensembles(), explicit_automata()), reaches(3)).filter(
     lambda case: not isinstance(case[0], Ensemble) or case[1].shortest <= case[0].slots
@@ -72,6 +77,12 @@ class Subject:
     @property
     def capabilities(self):
         return CATALOGUE[self.kind.partition("-")[0]]
+
+    @property
+    def order_matters(self):
+        """Whether the learner tunes itself by what it measures on the way: then the order of lessons is state."""
+        learner = self.build()
+        return isinstance(learner, BarrierLearner) or getattr(learner, "gap", None) is not None
 
     @cached_property
     def context(self):

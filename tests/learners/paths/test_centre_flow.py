@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from galloon.learners.automata.context import Reach
 from galloon.learners.automata.direct import context_automaton
 from galloon.learners.automata.expert import Ensemble, ExplicitAutomaton
-from galloon.learners.kernels import centre
+from galloon.learners.kernels import barrier
 from galloon.learners.paths.centre_flow import centre_flow, even_flow
 from galloon.learners.paths.com_band import ComBand
 from galloon.learners.paths.component_hedge import ComponentHedge
@@ -79,12 +79,13 @@ def test_the_sum_telescopes_before_the_goal_is_reached():
     """Whatever the potentials, slacks sum to the initial one's: the property does not rest on convergence."""
     context = context_automaton(lattice(20, 30, 1), Reach(1, 1))
     potentials = np.empty(context.state_count)
-    centre.start(context.first, context.targets, 2.0, potentials)
+    costs, weights = np.zeros(context.transition_count), np.ones(context.transition_count)
+    barrier.start(context.first, context.targets, costs, 2.0, potentials)
     slacks = potentials[context.sources] - potentials[context.targets]
     assert (slacks >= 2.0).all()
     assert context.best_path(slacks)[1] == pytest.approx(potentials[0])
     flow = np.empty(context.transition_count)
-    assert centre.solve(context.first, context.targets, 1e-9, 1, potentials, flow) == -1
+    assert barrier.solve(context.first, context.targets, costs, weights, 1e-9, 1, potentials, flow) == -1
 
 
 def test_component_hedge_starts_nearer_to_every_path():

@@ -44,7 +44,8 @@ def theorem(name, learner, rounds):
     }[name]()
 
 
-SOUND = [name for name in NAMES if name != "semi_bandit"]
+# CDSB's theorem needs a horizon; the bounds of the learners with a barrier are measured, not closed forms.
+SOUND = [name for name in NAMES if name not in ("semi_bandit", "barrier_semi_bandit", "barrier_bandit")]
 
 
 @pytest.mark.parametrize("name", SOUND)

@@ -1,8 +1,9 @@
-"""The centre of the unit flows, where the sum of ln f is largest: f(e) = 1 / x(e), x(e) = a[source] - a[target].
+"""The unit flow that minimises  sum of cost f - sum of weight ln f:  a logarithmic barrier on the flow polytope.
 
-Every path has the same sum of 1 / f, because that sum telescopes to a[initial]. The potentials a minimise the
-convex dual a[initial] - sum of ln x; its gradient is inflow minus outflow, its Hessian the Laplacian with the
-weights f^2.
+Its dual has a potential a for each state, a(sink) = 0: minimise a[initial] - sum of weight ln x over potentials
+whose slacks x(e) = cost(e) + a[source] - a[target] are positive. Then f = weight / x; the gradient is inflow minus
+outflow, the Hessian the Laplacian with the weights f^2 / weight. With no costs and even weights f is the centre of
+the unit flows, where every path has the same sum of 1 / f, because that sum telescopes to a[initial].
 
 Damped Newton steps, each solved by conjugate gradients that a symmetric sweep over the states preconditions.
 States and transitions are ordered as in `kernels.graph`: sources ascend, the sink is last and its potential 0.
@@ -21,18 +22,18 @@ HALVINGS = 60
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def start(first, target, step, a):
-    """Potentials whose slacks are all `step` at least: the longest way to the sink, `step` a transition."""
+def start(first, target, cost, step, a):
+    """Potentials whose slacks are all `step` at least: the longest way to the sink, `step - cost` a transition."""
     last = first.size - 2
     a[last] = 0.0
     for s in range(last - 1, -1, -1):
         a[s] = -np.inf
         for e in range(first[s], first[s + 1]):
-            a[s] = max(a[s], a[target[e]] + step)
+            a[s] = max(a[s], a[target[e]] + step - cost[e])
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def solve(first, target, goal, most_steps, a, f):
+def solve(first, target, cost, weight, goal, most_steps, a, f):
     """Bring the potentials a, which must give positive slacks, and the flow f to the optimum.
 
     Returns the Newton steps taken, or -1 where |in - out| <= goal * flow was not reached at every state.
@@ -41,24 +42,31 @@ def solve(first, target, goal, most_steps, a, f):
     x, c = np.empty(f.size), np.empty(f.size)
     trial = np.empty(a.size)
     g, direction, d = np.empty(a.size), np.empty(a.size), np.empty(a.size)
-    value = _evaluate(first, target, a, x)
+    lightest = np.inf
+    for e in range(f.size):
+        lightest = min(lightest, weight[e])
+    value = _evaluate(first, target, cost, weight, a, x)
+    if value == np.inf:
+        return -1
     for steps in range(most_steps + 1):
-        worst = _flow(first, target, x, f, c, g, d)
+        worst = _flow(first, target, weight, x, f, c, g, d)
         if worst <= goal:
             return steps
         _newton(first, target, c, d, g, direction)
         decrement = 0.0
         for s in range(last):
             decrement -= g[s] * direction[s]
-        length = 1.0 if decrement < 0.0625 else 1.0 / (1.0 + math.sqrt(max(decrement, 0.0)))
+        # The dual over the lightest weight is self-concordant: so near the optimum a full step is right, and
+        # the value, which stands still to its last bits there, is not asked.
+        near = decrement < 0.0625 * lightest
+        length = 1.0 if near else 1.0 / (1.0 + math.sqrt(max(decrement, 0.0) / lightest))
         better = False
         for _ in range(HALVINGS):
             for s in range(last):
                 trial[s] = a[s] + length * direction[s]
             trial[last] = 0.0
-            fresh = _evaluate(first, target, trial, x)
-            # Near the end the dual stands still to the last bits: a full step is right there.
-            if fresh <= value - 0.1 * length * decrement or (decrement < 1e-9 and fresh < np.inf):
+            fresh = _evaluate(first, target, cost, weight, trial, x)
+            if fresh <= value - 0.1 * length * decrement or (near and fresh < np.inf):
                 better = True
                 break
             length *= 0.5
@@ -70,20 +78,20 @@ def solve(first, target, goal, most_steps, a, f):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _evaluate(first, target, a, x):
+def _evaluate(first, target, cost, weight, a, x):
     """Fill the slacks; returns the dual, infinite where a slack is not positive."""
     value = a[0]
     for s in range(first.size - 2):
         for e in range(first[s], first[s + 1]):
-            x[e] = a[s] - a[target[e]]
+            x[e] = cost[e] + a[s] - a[target[e]]
             if not x[e] > 0.0:
                 return np.inf
-            value -= math.log(x[e])
+            value -= weight[e] * math.log(x[e])
     return value
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _flow(first, target, x, f, c, g, d):
+def _flow(first, target, weight, x, f, c, g, d):
     """Fill flow, weights, gradient and diagonal; returns the largest |in - out| as a share of the flow."""
     last = first.size - 2
     inflow, outflow = np.zeros(last + 1), np.zeros(last + 1)
@@ -91,8 +99,8 @@ def _flow(first, target, x, f, c, g, d):
     d[:] = 0.0
     for s in range(last):
         for e in range(first[s], first[s + 1]):
-            f[e] = 1.0 / x[e]
-            c[e] = f[e] * f[e]
+            f[e] = weight[e] / x[e]
+            c[e] = f[e] / x[e]
             outflow[s] += f[e]
             inflow[target[e]] += f[e]
             d[s] += c[e]
@@ -169,6 +177,6 @@ def _precondition(first, target, c, d, r, z):
 def warm_up() -> None:
     first = np.array([0, 2, 3, 3], dtype=np.int64)
     target = np.array([1, 2, 2], dtype=np.int32)
-    a, f = np.empty(3), np.empty(3)
-    start(first, target, 1.0, a)
-    solve(first, target, 1e-9, 50, a, f)
+    a, f, cost = np.empty(3), np.empty(3), np.zeros(3)
+    start(first, target, cost, 1.0, a)
+    solve(first, target, cost, np.ones(3), 1e-9, 50, a, f)
