@@ -22,6 +22,14 @@ POINTS = (
     "learner.before_delete",
     "learner.after_delete",
 )
+HISTORY_POINTS = (
+    "retention.before_cut",  # old history is about to go
+    "retention.after_cut",
+    "exchange.before_write",  # another state is about to take the place of the present one
+    "exchange.after_sync",  # it has, on disk
+    "vacuum.before",  # what was erased is about to leave the files
+    "vacuum.after",
+)
 
 
 def reach(point: str) -> None:
@@ -37,8 +45,9 @@ def parse(text: str) -> dict[str, Callable[[], None]]:
     actions = {}
     for part in filter(None, text.split(";")):
         point, _, action = part.partition("=")
-        if point not in POINTS:
-            raise ValueError(f"GALLOON_FAILPOINTS: {point!r} is not one of {', '.join(POINTS)}")
+        if point not in (*POINTS, *HISTORY_POINTS):
+            known = ", ".join((*POINTS, *HISTORY_POINTS))
+            raise ValueError(f"GALLOON_FAILPOINTS: {point!r} is not one of {known}")
         actions[point] = _action(action)
     return actions
 

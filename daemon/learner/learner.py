@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from time import time
 from typing import Any, TypeVar
 
 import numpy as np
@@ -137,7 +138,9 @@ class Learner:
         """Write a snapshot that covers the journal up to now; returns the entries that it dropped."""
         taken = await self._captured()
         try:
-            dropped = await self._journal.transact(SaveSnapshot(self.key, taken.seq, taken.data))
+            dropped = await self._journal.transact(
+                SaveSnapshot(self.key, taken.seq, taken.data, time(), (self.snapshot_seq,))
+            )
         except StoreConflict as error:
             raise self._deleted() from error
         self.snapshot_seq, self.snapshot_bytes = taken.seq, len(taken.data)

@@ -22,9 +22,12 @@ from galloon.daemon.store.protocol import (
     Create,
     Delete,
     Entry,
+    Exchange,
+    Forget,
     OnDurable,
     Operation,
     SaveSnapshot,
+    Vacuum,
 )
 
 BATCH_ENTRIES = 1000
@@ -36,6 +39,9 @@ FAILPOINTS: dict[type[Operation], tuple[str, str]] = {
     Create: ("learner.before_create", "learner.after_create"),
     Delete: ("learner.before_delete", "learner.after_delete"),
     SaveSnapshot: ("snapshot.before_write", "snapshot.after_sync"),
+    Forget: ("retention.before_cut", "retention.after_cut"),
+    Exchange: ("exchange.before_write", "exchange.after_sync"),
+    Vacuum: ("vacuum.before", "vacuum.after"),
 }
 
 
@@ -68,6 +74,7 @@ class Journal:
         self._queued_bytes = 0
         self._queued_of: Counter[int] = Counter()  # the same by learner
         self._count = threading.Lock()  # guards the numbers above, which two sides change
+        self._durable: dict[int, int] = {}  # of each learner: the last entry that this run has made durable
         self._stuck = False  # the disk is full, or the store has failed
         self._some = threading.Event()  # there is something to write
         self._urgent = threading.Event()  # somebody waits for it
@@ -103,6 +110,10 @@ class Journal:
     def has_room(self) -> bool:
         """Whether the queue takes more."""
         return self._queued_bytes < self._queue_bytes
+
+    def durable(self, learner: int) -> int:
+        """The last entry of a learner that this run has made durable: the store has all up to it."""
+        return self._durable.get(learner, 0)
 
     def lags(self, learner: int) -> bool:
         """Whether more of this learner waits than should: read no more requests for a moment.
@@ -204,6 +215,7 @@ class Journal:
         if error is not None:
             self.figures.failures += 1
             return
+        self._durable.update((entry.learner, entry.seq) for entry in batch)
         self.figures.commits += 1
         self.figures.entries += len(batch)
         self.figures.bytes += size
@@ -230,6 +242,17 @@ class Journal:
     def _carry_out(self, awaited: _Awaited) -> None:
         operation = awaited.operation
         result, error = self._attempt(lambda: self._backend.transact(operation), *FAILPOINTS[type(operation)])
+        if isinstance(operation, Exchange):
+            if error is None:
+                self._durable[operation.learner] = operation.seq
+            elif isinstance(
+                error, StoreFull
+            ):  # its place in the sequence is taken; what follows has later ones
+                place = Entry(operation.learner, operation.seq, VOID, b"")
+                self._weigh(place.learner, ENTRY_BYTES)
+                self._queue.appendleft(place)
+        elif isinstance(operation, Delete) and error is None:
+            self._durable.pop(operation.learner, None)
         self._loop.call_soon_threadsafe(resolve, awaited.future, result, error)
 
     def _attempt(self, work: Callable[[], Any], before: str, after: str) -> tuple[Any, StoreError | None]:

@@ -15,14 +15,13 @@ from galloon.daemon.learner.learner import SNAPSHOT_KIND, SNAPSHOT_VERSION
 from galloon.daemon.operate.doctor.finding import Finding, bad, doubtful, good
 from galloon.daemon.store.high_water import FILE_NAME as MARK_NAME
 from galloon.daemon.store.high_water import HighWater
+from galloon.daemon.store.sqlite_reader import SqliteReader
 from galloon.daemon.store.sqlite_schema import (
     ADVICE,
     APPLICATION_ID,
     FILE_NAME,
     FORMAT,
-    checksum,
     learner_checksum,
-    read_snapshot,
 )
 from galloon.learners import state
 from galloon.learners.errors import DamagedState
@@ -86,18 +85,19 @@ def _check_database(database: sqlite3.Connection, path: Path) -> Iterator[Findin
     size = sum(file.stat().st_size for file in path.parent.glob(f"{FILE_NAME}*"))
     yield good("store", f"{path}: format {version}, {learners} learners, {size / 2**20:.1f} MiB, intact")
     yield _check_learners(database, path)
-    yield _check_snapshots(database, path)
-    yield _check_journal(database, path)
+    reader = SqliteReader(path, database)
+    yield _check_snapshots(reader)
+    yield _check_journal(reader)
     if holder(path.parent) is None:  # else the mark moves while we look
         yield from _check_nothing_lost(database, path)
 
 
 def _check_learners(database: sqlite3.Connection, path: Path) -> Finding:
     names = []
-    for key, name, spec, found in database.execute(
-        "SELECT key, name, spec, checksum FROM learners ORDER BY key"
+    for key, name, spec, found, base in database.execute(
+        "SELECT key, name, spec, checksum, base FROM learners ORDER BY key"
     ):
-        if found != learner_checksum(name, spec):
+        if found != learner_checksum(name, spec, base):
             return bad("learners", f"{path}: the name or spec of learner {key} is damaged", ADVICE)
         names.append(name)
     for table in ("snapshots", "journal"):
@@ -132,39 +132,34 @@ def _check_nothing_lost(database: sqlite3.Connection, path: Path) -> Iterator[Fi
         yield good("acknowledged", f"everything is there, up to entry {seq} of learner {learner}")
 
 
-def _check_snapshots(database: sqlite3.Connection, path: Path) -> Finding:
+def _check_snapshots(reader: SqliteReader) -> Finding:
     count, largest, longest = 0, 0, 0
-    for learner, name in database.execute("SELECT key, name FROM learners ORDER BY key"):
-        try:
-            seq, body = read_snapshot(database, learner)
-            if body is None:
-                continue
-            state.unpack(body, SNAPSHOT_KIND, SNAPSHOT_VERSION)
-        except StoreDamaged as error:
-            return bad("snapshots", f"{path}: the snapshot of learner {name!r} {error}", ADVICE)
-        except DamagedState as error:
-            return bad("snapshots", f"{path}: the snapshot of learner {name!r}: {error}", ADVICE)
-        count, largest, longest = count + 1, max(largest, len(body)), max(longest, seq)
+    try:
+        for learner in reader.learners():
+            for known in reader.snapshots(learner.key):
+                body = reader.snapshot(learner.key, known.seq)
+                state.unpack(body, SNAPSHOT_KIND, SNAPSHOT_VERSION)
+                count, largest, longest = count + 1, max(largest, len(body)), max(longest, known.seq)
+    except StoreDamaged as error:
+        return bad("snapshots", str(error).removesuffix(f"; {ADVICE}"), ADVICE)
+    except DamagedState as error:
+        return bad("snapshots", f"the snapshot of learner {learner.name!r}: {error}", ADVICE)
     if not count:
         return good("snapshots", "none yet")
     text = f"{count}, the largest of {largest / 2**20:.2f} MiB; the longest covers {longest} entries"
     return good("snapshots", text)
 
 
-def _check_journal(database: sqlite3.Connection, path: Path) -> Finding:
-    rows = database.execute(
-        "SELECT journal.learner, journal.seq, kind, journal.body, journal.checksum, coalesce(snapshots.seq, 0) "
-        "FROM journal LEFT JOIN snapshots ON snapshots.learner = journal.learner AND piece = 0 "
-        "WHERE journal.seq > coalesce(snapshots.seq, 0) ORDER BY journal.learner, journal.seq"
-    )
-    entries, last = 0, (0, 0)
-    for learner, seq, kind, body, found, covered in rows:
-        expected = last[1] + 1 if last[0] == learner else covered + 1
-        fault = "missing" if seq != expected else "damaged"
-        if seq != expected or found != checksum(learner, seq, kind, body):
-            return bad("journal", f"{path}: entry {expected} of learner {learner} is {fault}", ADVICE)
-        entries, last = entries + 1, (learner, seq)
-    text = f"{entries} entries to replay on the next start, all intact"
+def _check_journal(reader: SqliteReader) -> Finding:
+    history = entries = 0
+    try:
+        for learner in reader.learners():
+            for entry in reader.journal(learner.key, 0):
+                history += 1
+                entries += entry.seq > learner.seq
+    except StoreDamaged as error:
+        return bad("journal", str(error).removesuffix(f"; {ADVICE}"), ADVICE)
+    text = f"{history} entries of history, {entries} of them to replay on the next start, all intact"
     if entries > LONG_JOURNAL:
         return doubtful("journal", text, "lower store.snapshot_events for a quicker start")
     return good("journal", text)

@@ -8,7 +8,7 @@ import pytest
 
 from galloon.daemon.errors import StoreConflict, StoreFailed, StoreFull
 from galloon.daemon.store.journal import LAG_BYTES, Journal
-from galloon.daemon.store.protocol import VOID, Create, Delete, Entry, SaveSnapshot
+from galloon.daemon.store.protocol import VOID, Create, Delete, Entry, Exchange, SaveSnapshot
 from tests.daemon.store.memory_backend import MemoryBackend
 
 FULL = StoreFull("the disk is full")
@@ -45,10 +45,11 @@ async def test_entries_are_written_in_order_in_few_batches():
     await written.wait(20)
     assert written.fates == [None] * 20
     assert journal.figures.commits == len(backend.batches) < 100
-    assert await journal.transact(SaveSnapshot(key, 150, b"snapshot")) == 150
+    assert await journal.transact(SaveSnapshot(key, 150, b"snapshot")) == 0
     await journal.close()
     assert backend.closed
-    assert [entry.seq for entry in backend.journal(key, 0)] == list(range(151, 201))
+    assert [entry.seq for entry in backend.journal(key, 0)] == list(range(1, 201))
+    assert journal.durable(key) == 200
     assert (journal.figures.entries, journal.figures.bytes) == (200, sum(range(201)))
 
 
@@ -228,3 +229,21 @@ async def test_the_disk_is_behind_with_one_learner_and_not_with_another():
     await written.wait(1)
     assert not journal.lags(first)
     await journal.close()
+
+
+async def test_an_exchange_that_a_full_disk_refuses_leaves_no_gap():
+    """Its place in the sequence is taken: a void entry stands there before anything later is written."""
+    backend = MemoryBackend()
+    journal = started(backend)
+    key = await journal.transact(Create("a", "{}"))
+    journal.append(Entry(key, 1, 1, b"before"))
+    await journal.transact(SaveSnapshot(key, 1, b"state"))
+    backend.error = FULL
+    exchange = asyncio.create_task(journal.transact(Exchange(key, 2, 5, b"why", b"new", 0.0, 0)))
+    await asyncio.sleep(0)
+    journal.append(Entry(key, 3, 1, b"after"))
+    with pytest.raises(StoreFull):
+        await exchange
+    backend.error = None
+    await journal.close()
+    assert [(entry.seq, entry.kind) for entry in backend.journal(key, 0)] == [(1, 1), (2, VOID), (3, 1)]

@@ -68,7 +68,9 @@ def test_a_good_store_is_described(copy):
     assert {finding.verdict for finding in found.values()} == {Verdict.GOOD}
     assert "1 learners" in found["store"].what
     assert found["snapshots"].what.startswith("1, ")
-    assert found["journal"].what.startswith("6 entries")  # three choices and three lessons
+    assert found["journal"].what.startswith(
+        "13 entries of history, 6 of them"
+    )  # three choices and three lessons
 
 
 def test_a_store_in_use_can_be_looked_at_and_its_holder_is_known(used):
