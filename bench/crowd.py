@@ -16,10 +16,10 @@ from bench.rate import quantile
 from bench.servers import Server, daemon
 from bench.work import EXPERTS, SPEC
 from galloon.clients.api.client import Client
-from galloon.clients.api.questions import AlignedUtterance
 from galloon.clients.api.stream import CombineStream, StreamOptions
 from galloon.learners.combiners.contract import TrueTokens
 from galloon.learners.combiners.spec import CombinerSpec
+from galloon.learners.observation import Utterance
 
 CROWD = 1000
 OPENED_AT_ONCE = 50
@@ -88,7 +88,7 @@ async def _statistics(client: Client) -> Any:
 
 
 async def _round(stream: CombineStream, id_: str) -> None:
-    await stream.choose(AlignedUtterance(id_, dict.fromkeys(EXPERTS, WORDS * 4)))
+    await stream.choose(Utterance.of_slots(id_, dict.fromkeys(EXPERTS, WORDS * 4)))
     await stream.learn(id_, TrueTokens(WORDS * 4))
 
 
@@ -126,7 +126,7 @@ async def _light(client: Client, prefix: str) -> list[float]:
             for count in range(LIGHT_ROUNDS):
                 id_ = f"{prefix}-{count}"
                 started = perf_counter()
-                await stream.choose(AlignedUtterance(id_, dict.fromkeys(EXPERTS, WORDS * 4)))
+                await stream.choose(Utterance.of_slots(id_, dict.fromkeys(EXPERTS, WORDS * 4)))
                 taken.append(perf_counter() - started)
                 await stream.learn(id_, TrueTokens(WORDS * 4))
                 await asyncio.sleep(PAUSE_S)
@@ -142,7 +142,7 @@ async def _heavy(client: Client, prefix: str, stop: asyncio.Event, most: int = 1
     count = 0
     async with client.stream("heavy") as stream:
         while count < most and not stop.is_set():
-            await stream.choose(AlignedUtterance(f"{prefix}-{count}", offers))
+            await stream.choose(Utterance.of_slots(f"{prefix}-{count}", offers))
             await stream.learn(f"{prefix}-{count}", TrueTokens(truth))
             count += 1
     return count

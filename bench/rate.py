@@ -18,11 +18,12 @@ from bench.load import Taken, put_load
 from bench.profiles import breakdown
 from bench.servers import Server, daemon, echo_server
 from bench.work import DEFAULT, SPEC, rounds
+from galloon.clients.api.answered import Answered
 from galloon.clients.api.client import Client
-from galloon.clients.api.questions import AlignedUtterance, Answered
 from galloon.clients.api.stream import StreamOptions
 from galloon.learners.combiners.contract import TrueTokens
 from galloon.learners.combiners.spec import CombinerSpec
+from galloon.learners.observation import Utterance
 
 STREAMS, ROUNDS, PAIRS = 16, 100, 7
 WINDOW = 32  # rounds of one stream in flight: enough that neither server ever waits for the load
@@ -125,7 +126,7 @@ def _shipped_client(server: Server) -> float:
         ) as opened:
             offers = dict.fromkeys(SPEC.engines, ("the", "quick", "brown", "fox") * 5)
             ids = [f"{number}-{n}" for n in range(count)]
-            async for choice in opened.choose_each(AlignedUtterance(id_, offers) for id_ in ids):
+            async for choice in opened.choose_each(Utterance.of_slots(id_, offers) for id_ in ids):
                 del choice
             truth = TrueTokens(("the", "quick", "brown", "fox") * 5)
             async for lesson in opened.learn_each(Answered(id_, truth) for id_ in ids):

@@ -21,7 +21,7 @@ def with_unhelpful(material: Material, kind: str, seed: int = 1) -> Material:
     """The file with one expert more, the last one."""
     make, draw = KINDS[kind], random.Random(seed)
     more = tuple(
-        replace(u, outputs=(*u.outputs, ExpertOutput(NAME, make(material, u, draw))))
+        replace(u, said=(*u.outputs, ExpertOutput(NAME, make(material, u, draw))))
         for u in material.utterances
     )
     return replace(material, utterances=more, experts=(*material.experts, NAME))

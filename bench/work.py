@@ -7,7 +7,6 @@ tokens, or plain texts with a true text.
 from dataclasses import dataclass
 from random import Random
 
-from galloon.clients.api.questions import AlignedUtterance
 from galloon.codec.request import feedback_request, open_request, utterance_request
 from galloon.learners.combiners.contract import TrueText, TrueTokens
 from galloon.learners.combiners.spec import CombinerSpec
@@ -48,7 +47,7 @@ def rounds(prefix: str, count: int, plain_text: bool = False) -> list[Round]:
             utterance = utterance_request(Utterance.of_texts(id_, texts))
             feedback = feedback_request(id_, TrueText(" ".join(filter(None, truth))))
         else:
-            utterance = utterance_request(AlignedUtterance(id_, offers))
+            utterance = utterance_request(Utterance.of_slots(id_, offers))
             feedback = feedback_request(id_, TrueTokens(truth))
         made.append(Round(id_, utterance.SerializeToString(), feedback.SerializeToString()))
     return made

@@ -1,14 +1,17 @@
-"""What engines say of one utterance.
+"""What engines say of one utterance: `Utterance`.
 
-`Utterance` holds one `ExpertOutput` per engine: words, n-best `Hypothesis` list, or a `Lattice`. The
-alignment turns it into `Offers`, the only thing that learners see.
+Mostly one `ExpertOutput` per engine: words, n-best `Hypothesis` list, or a `Lattice`. The alignment turns them
+into `Offers`, the only thing that learners see. A client may also send slots that it has aligned itself
+(`Utterance.of_slots`), or, for an explicit automaton, a token for each transition (`Utterance.of_named_tokens`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
+
+from galloon.learners.offers import Offers, offers_of_texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +64,28 @@ class ExpertOutput:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedTokens:
+    """For an explicit automaton: the token that each transition outputs this round, by its name."""
+
+    tokens: Mapping[str, str]
+
+
+Said = tuple[ExpertOutput, ...] | Offers | NamedTokens
+
+
+@dataclass(frozen=True, slots=True)
 class Utterance:
     """What the engines said of one line or sentence; `labels` are what a client knows before choosing."""
 
     id: str
-    outputs: tuple[ExpertOutput, ...]
+    said: Said
     target: str | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def outputs(self) -> tuple[ExpertOutput, ...]:
+        """The engines' own outputs; none where the client sent slots or named tokens."""
+        return self.said if isinstance(self.said, tuple) else ()
 
     @classmethod
     def of_texts(
@@ -78,3 +96,24 @@ class Utterance:
             ExpertOutput(name, tuple(Word(word) for word in text.split())) for name, text in texts.items()
         )
         return cls(utterance_id, tuple(outputs), labels=dict(labels or {}))
+
+    @classmethod
+    def of_slots(
+        cls,
+        utterance_id: str,
+        offers: Mapping[str, Sequence[str]],
+        confidences: Mapping[str, Sequence[float]] | None = None,
+        labels: Mapping[str, str] | None = None,
+    ) -> "Utterance":
+        """Slots aligned by the client: each engine offers one token, the empty one for null, in each of them.
+
+        Confidences are NaN where an engine gave none.
+        """
+        return cls(utterance_id, offers_of_texts(offers, confidences or {}), labels=dict(labels or {}))
+
+    @classmethod
+    def of_named_tokens(
+        cls, utterance_id: str, tokens: Mapping[str, str], labels: Mapping[str, str] | None = None
+    ) -> "Utterance":
+        """A token for each transition of an explicit automaton, by its name."""
+        return cls(utterance_id, NamedTokens(tokens), labels=dict(labels or {}))

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from galloon.learners.errors import InvalidInput
 from galloon.learners.spelling import Spelling, spelled
 from galloon.learners.written import AS_TOKENS, WrittenForms
 
@@ -54,7 +55,6 @@ class Offers:
     vocabulary: tuple[str, ...]  # vocabulary[NULL] == ""
     tokens: NDArray[np.int32]  # slots x experts
     confidences: NDArray[np.float64]  # slots x experts
-    labels: Mapping[str, str] = field(default_factory=dict)  # as of an utterance
     posteriors: TokenPosteriors = NO_POSTERIORS
     derived_count: int = 0  # how many experts, the last ones, are derived
     written: WrittenForms = AS_TOKENS  # of the engines' tokens: a column for each engine
@@ -115,6 +115,27 @@ class Offers:
             if self.vocabulary[token] != shown
         ]
         return tuple(sorted(others, key=lambda other: (-other.probability, other.text)))
+
+
+def offers_of_texts(
+    tokens: Mapping[str, Sequence[str]], confidences: Mapping[str, Sequence[float]]
+) -> Offers:
+    """One column for each of these experts; tokens are numbered in the order in which they are met."""
+    lengths = {len(column) for columns in (tokens, confidences) for column in columns.values()}
+    if len(lengths) > 1 or not confidences.keys() <= tokens.keys():
+        raise InvalidInput(
+            "the experts' slots do not fit together",
+            advice="give every expert one token a slot, and as many confidences or none",
+        )
+    slots, numbers = next(iter(lengths), 0), {"": NULL}
+    flat = [numbers.setdefault(token, len(numbers)) for column in tokens.values() for token in column]
+    given = [confidences.get(name, (np.nan,) * slots) for name in tokens]
+    return Offers(
+        tuple(tokens),
+        tuple(numbers),
+        np.array(flat, dtype=np.int32).reshape(len(tokens), slots).T.copy(),
+        np.array(given, dtype=np.float64).reshape(len(tokens), slots).T.copy(),
+    )
 
 
 def no_offers(slot_count: int) -> Offers:

@@ -8,7 +8,6 @@ from random import Random
 
 import numpy as np
 
-from galloon.clients.api.questions import AlignedUtterance, Question
 from galloon.learners.observation import ExpertOutput, Hypothesis, Lattice, Utterance, Word
 
 ENGINES = ("a", "b", "c")
@@ -16,24 +15,24 @@ WORDS = ("the", "a", "cat", "hat", "sat", "mat", "")
 Truth = tuple[str, ...]  # a token of each slot, the empty one for null
 
 
-def slots(id_: str, truth: Truth) -> Question:
+def slots(id_: str, truth: Truth) -> Utterance:
     random = Random(f"offers {id_}")
-    return AlignedUtterance(id_, {name: _misheard(truth, random) for name in ENGINES})
+    return Utterance.of_slots(id_, {name: _misheard(truth, random) for name in ENGINES})
 
 
-def texts(id_: str, truth: Truth) -> Question:
+def texts(id_: str, truth: Truth) -> Utterance:
     random = Random(f"texts {id_}")
     return Utterance(id_, tuple(ExpertOutput(name, _words(truth, random)) for name in ENGINES))
 
 
-def labelled(id_: str, truth: Truth) -> Question:
+def labelled(id_: str, truth: Truth) -> Utterance:
     """Texts, with a label that most utterances have."""
     random = Random(f"labels {id_}")
     outputs = tuple(ExpertOutput(name, _words(truth, random), confidence=random.random()) for name in ENGINES)
     return Utterance(id_, outputs, labels={} if random.random() < 0.2 else {"page": random.choice("xyz")})
 
 
-def nbest(id_: str, truth: Truth) -> Question:
+def nbest(id_: str, truth: Truth) -> Utterance:
     random = Random(f"n-best {id_}")
     outputs = []
     for name in ENGINES:
@@ -43,7 +42,7 @@ def nbest(id_: str, truth: Truth) -> Question:
     return Utterance(id_, tuple(outputs))
 
 
-def lattices(id_: str, truth: Truth) -> Question:
+def lattices(id_: str, truth: Truth) -> Utterance:
     random = Random(f"lattices {id_}")
     outputs = []
     for name in ENGINES:
@@ -53,7 +52,7 @@ def lattices(id_: str, truth: Truth) -> Question:
     return Utterance(id_, tuple(outputs))
 
 
-FORMS: dict[str, Callable[[str, Truth], Question]] = {
+FORMS: dict[str, Callable[[str, Truth], Utterance]] = {
     form.__name__: form for form in (slots, texts, labelled, nbest, lattices)
 }
 

@@ -15,15 +15,16 @@ from concurrent.futures import Future
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
+from galloon.clients.api.answered import Answered
 from galloon.clients.api.client import Client
 from galloon.clients.api.connection import DEFAULT_ADDRESS, Connection
-from galloon.clients.api.questions import Answered, Question
 from galloon.clients.api.stream import CombineStream, StreamOptions
 from galloon.codec.answer import Choice, Lesson, Opened
 from galloon.codec.explanation import Explanation
 from galloon.codec.learner import LearnerInfo, Snapshot, Statistics
 from galloon.learners.combiners.contract import Feedback
 from galloon.learners.combiners.spec import CombinerSpec
+from galloon.learners.observation import Utterance
 
 T = TypeVar("T")
 
@@ -127,17 +128,17 @@ class BlockingStream:
     ) -> None:
         self._stream, self._submit = stream, submit
 
-    def choose(self, question: Question, *, timeout_s: float | None = None) -> Choice:
-        choice: Choice = _await(self._submit(self._stream.choose(question, timeout_s=timeout_s)))
+    def choose(self, utterance: Utterance, *, timeout_s: float | None = None) -> Choice:
+        choice: Choice = _await(self._submit(self._stream.choose(utterance, timeout_s=timeout_s)))
         return choice
 
     def learn(self, utterance_id: str, feedback: Feedback, *, timeout_s: float | None = None) -> Lesson:
         lesson: Lesson = _await(self._submit(self._stream.learn(utterance_id, feedback, timeout_s=timeout_s)))
         return lesson
 
-    def send_utterance(self, question: Question, *, timeout_s: float | None = None) -> Future[Choice]:
+    def send_utterance(self, utterance: Utterance, *, timeout_s: float | None = None) -> Future[Choice]:
         """The choice to come. Never blocks; what exceeds `max_in_flight` waits its turn in memory."""
-        return self._submit(self._stream.choose(question, timeout_s=timeout_s))
+        return self._submit(self._stream.choose(utterance, timeout_s=timeout_s))
 
     def send_feedback(
         self, utterance_id: str, feedback: Feedback, *, timeout_s: float | None = None
@@ -145,9 +146,9 @@ class BlockingStream:
         """The lesson to come. Never blocks."""
         return self._submit(self._stream.learn(utterance_id, feedback, timeout_s=timeout_s))
 
-    def choose_each(self, questions: Iterable[Question], *, ahead: int | None = None) -> Iterator[Choice]:
+    def choose_each(self, utterances: Iterable[Utterance], *, ahead: int | None = None) -> Iterator[Choice]:
         """The choices of many utterances, in their order; see `CombineStream.choose_each`."""
-        return _in_order(map(self.send_utterance, questions), ahead or self._stream.max_in_flight)
+        return _in_order(map(self.send_utterance, utterances), ahead or self._stream.max_in_flight)
 
     def learn_each(self, answers: Iterable[Answered], *, ahead: int | None = None) -> Iterator[Lesson]:
         """The lessons of much feedback, in its order."""

@@ -2,7 +2,7 @@
 
     async with Client("127.0.0.1:7410") as client:
         async with client.stream("asr", create=Spec(engines=("a", "b"))) as stream:
-            choice = await stream.choose(AlignedUtterance("u1", {"a": ["the", "cat"], "b": ["the", "hat"]}))
+            choice = await stream.choose(Utterance.of_slots("u1", {"a": ["the", "cat"], "b": ["the", "hat"]}))
             lesson = await stream.learn("u1", TrueText("the cat"))
 
 Calls that only read, or that are safe to repeat, are tried again while the daemon is away, until their time is up.

@@ -75,7 +75,7 @@ class Shown:
     taught: bool = False  # feedback on it was sent
 
 
-class Unanswered:
+class Outbox:
     """Bookkeeping of one stream. `remember` bounds the choices kept for a recall."""
 
     def __init__(self, remember: int) -> None:
@@ -137,7 +137,7 @@ class Unanswered:
         while len(self._shown) > self._remember:
             del self._shown[next(iter(self._shown))]
 
-    def settled(self, utterance_id: str) -> None:
+    def drop_choice(self, utterance_id: str) -> None:
         """The round is over, or cannot be begun again: its choice needs no recall any more."""
         self._shown.pop(utterance_id, None)
 

@@ -16,10 +16,10 @@ from typing import Any, Self, TypeVar
 
 from grpc import aio
 
+from galloon.clients.api.answered import Answered
 from galloon.clients.api.connection import Backoff
 from galloon.clients.api.errors import ClientError, DaemonFailed, TimedOut, Unreachable, WrongUsage
-from galloon.clients.api.outbox import Kind, Request, Unanswered
-from galloon.clients.api.questions import Answered, Question
+from galloon.clients.api.outbox import Kind, Outbox, Request
 from galloon.clients.api.refusals import (
     is_temporary,
     reading_answers,
@@ -30,6 +30,7 @@ from galloon.codec.answer import Choice, Lesson, Opened, Problem, answer_from_wi
 from galloon.codec.request import feedback_request, open_request, utterance_request
 from galloon.learners.combiners.contract import Feedback, Score, ShownGains
 from galloon.learners.combiners.spec import CombinerSpec
+from galloon.learners.observation import Utterance
 from galloon.v1 import combine_pb2 as wire
 
 log = logging.getLogger("galloon.client")
@@ -69,7 +70,7 @@ class CombineStream:
     ) -> None:
         self._call, self._learner, self._create, self._alternatives = call, learner, create, alternatives
         self._options, self._random = options or StreamOptions(), random or Random()
-        self._unanswered = Unanswered(self._options.remember)
+        self._outbox = Outbox(self._options.remember)
         self._places = asyncio.Semaphore(self._options.max_in_flight)
         self._bound = self._options.max_in_flight
         self._wake = asyncio.Event()
@@ -82,19 +83,19 @@ class CombineStream:
 
     # Verbs.
 
-    async def choose(self, question: Question, *, timeout_s: float | None = None) -> Choice:
+    async def choose(self, utterance: Utterance, *, timeout_s: float | None = None) -> Choice:
         """The combination of one utterance."""
-        return await (await self.send_utterance(question, timeout_s=timeout_s))
+        return await (await self.send_utterance(utterance, timeout_s=timeout_s))
 
     async def learn(self, utterance_id: str, feedback: Feedback, *, timeout_s: float | None = None) -> Lesson:
         """Teach the learner; durable when it returns. The utterance may be of another stream or an earlier day."""
         return await (await self.send_feedback(utterance_id, feedback, timeout_s=timeout_s))
 
     async def send_utterance(
-        self, question: Question, *, timeout_s: float | None = None
+        self, utterance: Utterance, *, timeout_s: float | None = None
     ) -> asyncio.Future[Choice]:
         """Send an utterance as soon as fewer than `max_in_flight` are unanswered; the future is its choice."""
-        return await self._send(Kind.UTTERANCE, question.id, utterance_request(question), timeout_s)
+        return await self._send(Kind.UTTERANCE, utterance.id, utterance_request(utterance), timeout_s)
 
     async def send_feedback(
         self, utterance_id: str, feedback: Feedback, *, timeout_s: float | None = None
@@ -105,13 +106,13 @@ class CombineStream:
         return await self._send(Kind.FEEDBACK, utterance_id, message, timeout_s, about_shown_path)
 
     async def choose_each(
-        self, questions: Iterable[Question] | AsyncIterable[Question], *, ahead: int | None = None
+        self, utterances: Iterable[Utterance] | AsyncIterable[Utterance], *, ahead: int | None = None
     ) -> AsyncIterator[Choice]:
         """The choices of many utterances, in their order, with up to `ahead` of them sent before the first answer.
 
         What is sent ahead is chosen before feedback on earlier ones can be learned: 1 is strictly in turn.
         """
-        async for choice in _in_order(questions, self.send_utterance, ahead or self.max_in_flight):
+        async for choice in _in_order(utterances, self.send_utterance, ahead or self.max_in_flight):
             yield choice
 
     async def learn_each(
@@ -203,7 +204,7 @@ class CombineStream:
         if self._error is not None:
             answer.set_exception(self._error)
             return answer
-        self._unanswered.accept(Request(kind, request_id, message, answer, about_shown_path))
+        self._outbox.accept(Request(kind, request_id, message, answer, about_shown_path))
         self._wake.set()
         return answer
 
@@ -251,7 +252,7 @@ class CombineStream:
         call = self._call()
         writer: asyncio.Task[None] | None = None
         try:
-            unsure = self._unanswered.unsure_ids()
+            unsure = self._outbox.unsure_ids()
             # Only the first connection may create: a learner that was deleted since must not come back empty.
             create = self._create if self._opened is None else None
             await call.write(open_request(self._learner, create, self._alternatives, unsure))
@@ -262,7 +263,7 @@ class CombineStream:
             while (response := await call.read()) is not aio.EOF:
                 assert isinstance(response, wire.CombineResponse)
                 self._take(response)
-            if not self._closing or len(self._unanswered):
+            if not self._closing or len(self._outbox):
                 raise _ConnectionLost("the daemon ended the stream")
         except aio.AioRpcError as error:
             if is_temporary(error):
@@ -300,20 +301,20 @@ class CombineStream:
             self.reconnects += 1
         self._opened = opened
         self._bound = min(self._options.max_in_flight, max(1, opened.max_in_flight))
-        self._unanswered.resume(dict(opened.rounds), opened.rounds_recovered if restarted else None)
+        self._outbox.resume(dict(opened.rounds), opened.rounds_recovered if restarted else None)
         if self.reconnects:
-            log.info("stream on %s resumed, %d requests again", self._learner, len(self._unanswered))
+            log.info("stream on %s resumed, %d requests again", self._learner, len(self._outbox))
         if not first.done():
             first.set_result(opened)
 
     async def _write(self, call: Call) -> None:
         """Send what is queued, as far as the bound allows, until the stream is closed and all is answered."""
         try:
-            while not (self._closing and not len(self._unanswered)):
-                request = self._unanswered.next_to_send() if self._unanswered.sent < self._bound else None
+            while not (self._closing and not len(self._outbox)):
+                request = self._outbox.next_to_send() if self._outbox.sent < self._bound else None
                 if request is None:
                     self._wake.clear()
-                    if not (self._closing and not len(self._unanswered)):
+                    if not (self._closing and not len(self._outbox)):
                         await self._wake.wait()
                 else:
                     await call.write(request.message)
@@ -327,13 +328,13 @@ class CombineStream:
         self._answers += 1
         match answer_from_wire(response):
             case Choice() as choice:
-                request = self._unanswered.answered(Kind.UTTERANCE, choice.id)
+                request = self._outbox.answered(Kind.UTTERANCE, choice.id)
                 if request is not None:
-                    self._unanswered.chosen(request, choice)
+                    self._outbox.chosen(request, choice)
                     _set_result(request, choice)
             case Lesson() as lesson:
-                request = self._unanswered.answered(Kind.FEEDBACK, lesson.id)
-                self._unanswered.settled(lesson.id)
+                request = self._outbox.answered(Kind.FEEDBACK, lesson.id)
+                self._outbox.drop_choice(lesson.id)
                 if request is not None:
                     _set_result(request, lesson)
             case Problem() as problem:
@@ -347,27 +348,27 @@ class CombineStream:
         if kind is None:  # about no request that has an id: the stream itself is wrong
             raise refusal_of_problem(problem)
         if problem.reason == wire.REASON_UNAVAILABLE:
-            postponed = self._unanswered.postpone(kind, problem.id)
+            postponed = self._outbox.postpone(kind, problem.id)
             if postponed is not None:
                 delays = self._options.backoff.delays(self._random)
                 delay = [next(delays) for _ in range(min(16, postponed.attempts))][-1]
                 asyncio.get_running_loop().call_later(delay, self._again, postponed)
             return
-        request = self._unanswered.answered(kind, problem.id)
+        request = self._outbox.answered(kind, problem.id)
         if request is None:
             return
         if request.answer is None or problem.reason == wire.REASON_EXPIRED_ROUND:
-            self._unanswered.settled(problem.id)
+            self._outbox.drop_choice(problem.id)
         if request.answer is not None:
             _set_exception(request.answer, refusal_of_problem(problem))
 
     def _again(self, request: Request) -> None:
-        self._unanswered.again(request)
+        self._outbox.again(request)
         self._wake.set()
 
     def _end(self, error: ClientError, first: asyncio.Future[Opened]) -> None:
         self._error = error
-        self._unanswered.fail_all(lambda: error)
+        self._outbox.fail_all(lambda: error)
         if not first.done():
             first.set_exception(error)
 

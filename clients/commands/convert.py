@@ -137,7 +137,7 @@ def _of_expert(utterances: tuple[Utterance, ...], expert: str | None, writer: Wr
         if expert not in names:
             raise click.UsageError(f"no engine is called {expert!r}; there are {', '.join(names)}")
         return [
-            replace(utterance, outputs=tuple(entry for entry in utterance.outputs if entry.name == expert))
+            replace(utterance, said=tuple(entry for entry in utterance.outputs if entry.name == expert))
             for utterance in utterances
         ]
     if writer.one_engine and len(names) > 1:

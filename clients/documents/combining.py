@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from rapidfuzz.distance import Indel
 
-from galloon.clients.api.questions import Answered
+from galloon.clients.api.answered import Answered
 from galloon.clients.api.stream import CombineStream
 from galloon.clients.documents.combined import (
     CombinedDocument,

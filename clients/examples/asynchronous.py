@@ -3,7 +3,7 @@
 import asyncio
 import sys
 
-from galloon import AlignedUtterance, Client, Spec, TrueText
+from galloon import Client, Spec, TrueText, Utterance
 
 SPEC = Spec(engines=("whisper", "vosk", "kaldi"), algorithm="expanded_hedge", window=4)
 SPOKEN = ["call me ishmael", "some years ago", "never mind how long", "having little money"]
@@ -18,7 +18,7 @@ async def main(address: str) -> None:
                 "vosk": ["", *words[1:]],  # misses every first word
                 "kaldi": [word[:3] for word in words],  # hears only beginnings
             }
-            choice = await stream.choose(AlignedUtterance(f"utterance-{number}", offers))
+            choice = await stream.choose(Utterance.of_slots(f"utterance-{number}", offers))
             lesson = await stream.learn(choice.id, TrueText(spoken))
             print(f"{choice.text!r} gained {lesson.gain:g} of {len(words)}")
 

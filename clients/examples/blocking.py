@@ -2,13 +2,13 @@
 
 import sys
 
-from galloon import AlignedUtterance, Answered, BlockingClient, Choice, Score, Spec
+from galloon import Answered, BlockingClient, Choice, Score, Spec, Utterance
 
 SPEC = Spec(engines=("tesseract", "kraken"), algorithm="exp3_paths", gain={"kind": "arbitrary"}, window=3)
 
 
-def page(number: int) -> AlignedUtterance:
-    return AlignedUtterance(
+def page(number: int) -> Utterance:
+    return Utterance.of_slots(
         f"line-{number}", {"tesseract": ("rn", "the", "tea"), "kraken": ("in", "the", "sea")}
     )
 

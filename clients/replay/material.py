@@ -69,7 +69,7 @@ def same_experts(
     if len(set(experts)) != len(experts):
         raise WrongUsage(f"an expert is named twice: {', '.join(experts)}")
     chosen = experts or known
-    return tuple(replace(entry, outputs=_outputs(entry, chosen, most)) for entry in utterances), chosen
+    return tuple(replace(entry, said=_outputs(entry, chosen, most)) for entry in utterances), chosen
 
 
 def shown_to_learner(utterance: Utterance, name: str, labels: tuple[str, ...]) -> Utterance:

@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 
 from galloon.daemon.learner.round import Round, Warm
 from galloon.learners.alignment import majority_vote
-from galloon.learners.combiners.contract import NamedTokens, TrueText, TrueTokens
+from galloon.learners.combiners.contract import TrueText, TrueTokens
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.evaluation.error_rate import ErrorCounts, char_errors, word_errors
+from galloon.learners.observation import NamedTokens
 from galloon.learners.offers import Offers
 from galloon.learners.text.normalizers import normalizer
 
@@ -84,14 +85,14 @@ class Books:
     def _texts(self, said: Warm) -> Mapping[str, str]:
         """What each said, in the order in which it is shown: engines, derived experts, the combination."""
         utterance, choice = said.utterance, said.choice
-        match utterance:
+        match utterance.said:
             case NamedTokens():
                 engines, derived = {}, {}  # transitions, not experts
-            case Offers():
-                engines = self._columns(utterance, utterance.experts)
+            case Offers() as slots:
+                engines = self._columns(slots, slots.experts)
                 derived = self._derived_texts(choice.offers)
-            case _:
-                engines = {output.name: output.text for output in utterance.outputs}
+            case tuple() as outputs:
+                engines = {output.name: output.text for output in outputs}
                 derived = self._derived_texts(choice.offers)
         return {**engines, **derived, COMBINED: choice.text}
 

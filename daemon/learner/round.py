@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 
 from galloon.daemon.errors import ExpiredRound, OtherContent, OtherFeedback, StoreDamaged, UnknownRound
 from galloon.daemon.learner.events import Chose
-from galloon.learners.combiners.contract import Choice, Feedback, Observation
+from galloon.learners.combiners.contract import Choice, Feedback
 from galloon.learners.errors import DamagedState
+from galloon.learners.observation import Utterance
 from galloon.v1 import combine_pb2 as wire
 
 MOST_ROUNDS = 2**53
@@ -53,7 +54,7 @@ class Status(Enum):
 class Warm:
     """What the running daemon still has of a round: not state, and everything is the same without it."""
 
-    utterance: Observation
+    utterance: Utterance
     choice: Choice
     feedback: Feedback | None = None
 

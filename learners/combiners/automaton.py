@@ -15,8 +15,6 @@ from galloon.learners.combiners.contract import (
     Choice,
     Feedback,
     Lesson,
-    NamedTokens,
-    Observation,
     Score,
     ShownGains,
     Statistics,
@@ -27,6 +25,7 @@ from galloon.learners.combiners.explanation import WeighedContext, WeighedSlot, 
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.combiners.weight_table import WeightTable
 from galloon.learners.errors import DamagedState, InvalidInput
+from galloon.learners.observation import NamedTokens, Utterance
 from galloon.learners.offers import no_offers
 from galloon.learners.paths.game import Game, path_round
 from galloon.learners.paths.protocol import FloatArray, Memory
@@ -50,12 +49,12 @@ class AutomatonCombiner:
         self.game = Game(spec, self.automaton, transition_budget, node_budget)
         self._used: FloatArray | None = None  # of `_edge_probabilities`, until something is learned
 
-    def choose(self, observation: Observation, round_number: int) -> Choice:
-        if not isinstance(observation, NamedTokens):
+    def choose(self, utterance: Utterance, round_number: int) -> Choice:
+        if not isinstance(utterance.said, NamedTokens):
             raise InvalidInput(
                 "this learner has an automaton of its own", advice="send tokens by transition name"
             )
-        outputs = self._outputs(observation)
+        outputs = self._outputs(utterance.said)
         choice = self.game.choose(round_number)
         path = choice.path.tolist()
         shown = [outputs[edge] for edge in path]
@@ -149,14 +148,14 @@ class AutomatonCombiner:
             raise DamagedState("the memory of this round is of another automaton")
         return outputs, Memory.from_bytes(packed_memory)
 
-    def _outputs(self, observation: NamedTokens) -> list[str]:
+    def _outputs(self, said: NamedTokens) -> list[str]:
         """The token of each transition, in the automaton's order."""
-        missing = [name for name in self.automaton.names if name not in observation.tokens]
+        missing = [name for name in self.automaton.names if name not in said.tokens]
         if missing:
             raise InvalidInput(
                 f"transition {missing[0]!r} has no token; each of {len(self.experts)} needs one"
             )
-        if len(observation.tokens) > len(self.experts):
-            extra = next(name for name in observation.tokens if name not in set(self.experts))
+        if len(said.tokens) > len(self.experts):
+            extra = next(name for name in said.tokens if name not in set(self.experts))
             raise InvalidInput(f"the automaton has no transition {extra!r}")
-        return [observation.tokens[name] for name in self.automaton.names]
+        return [said.tokens[name] for name in self.automaton.names]

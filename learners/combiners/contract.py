@@ -3,7 +3,7 @@
 A combiner takes in what the engines said of one utterance and gives out a `Choice`; later, or never, it takes
 in feedback on it and gives out a `Lesson`. It keeps no list of pending rounds: all that it will need is in
 `Choice.memory`, which the host stores. `choose` changes nothing and is a function of the state, the
-observation and the round number; `learn` is the only state transition. So the host can journal events, replay
+utterance and the round number; `learn` is the only state transition. So the host can journal events, replay
 them in order, and arrive at the same bits.
 """
 
@@ -16,16 +16,6 @@ from galloon.learners.combiners.weight_table import WeightTable
 from galloon.learners.observation import Utterance
 from galloon.learners.offers import Alternative, Offers
 from galloon.learners.paths.protocol import FloatArray
-
-
-@dataclass(frozen=True, slots=True)
-class NamedTokens:
-    """For an explicit automaton: the token that each transition outputs this round, by its name."""
-
-    tokens: Mapping[str, str]
-
-
-Observation = Utterance | Offers | NamedTokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +162,7 @@ class Combiner(Protocol):
         """
         ...
 
-    def choose(self, observation: Observation, round_number: int) -> Choice: ...
+    def choose(self, utterance: Utterance, round_number: int) -> Choice: ...
 
     def learn(self, memory: bytes, feedback: Feedback, view: object | None = None) -> Lesson:
         """Take in feedback on the choice of this memory; `view` is that choice's, if the host still has it."""

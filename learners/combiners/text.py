@@ -17,7 +17,6 @@ from galloon.learners.combiners.contract import (
     Choice,
     Feedback,
     Lesson,
-    Observation,
     Score,
     ShownGains,
     Statistics,
@@ -34,7 +33,7 @@ from galloon.learners.combiners.writing import Writing
 from galloon.learners.errors import BoundExceeded, InvalidInput
 from galloon.learners.kernels.answers import answer, slot_gains
 from galloon.learners.kernels.poisson_binomial import posteriors
-from galloon.learners.observation import Utterance
+from galloon.learners.observation import NamedTokens, Utterance
 from galloon.learners.offer_model import OfferModel, OfferModelSettings, ScoredOffers
 from galloon.learners.offer_model.model import label_numbers
 from galloon.learners.offers import Offers
@@ -106,8 +105,8 @@ class TextCombiner:
 
     # The contract.
 
-    def choose(self, observation: Observation, round_number: int) -> Choice:
-        view = self._play(observation, round_number)
+    def choose(self, utterance: Utterance, round_number: int) -> Choice:
+        view = self._play(utterance, round_number)
         played, vocabulary = view.played, view.played.network.vocabulary
         answered = self._answered(played)
         shown = [vocabulary[token] for token in answered.tokens.tolist()]
@@ -224,8 +223,8 @@ class TextCombiner:
 
     # Choosing.
 
-    def _play(self, observation: Observation, round_number: int) -> _View:
-        network, labels = self._network(observation)
+    def _play(self, utterance: Utterance, round_number: int) -> _View:
+        network, labels = self._network(utterance)
         scored = self._offer_model.score(network, labels)
         tokens = offers_of_all(network, self._derived, scored.best)
         predicted = np.empty((0, tokens.shape[1]))
@@ -241,21 +240,19 @@ class TextCombiner:
             return view
         return _View(TextRound.from_bytes(memory, self.experts, len(self._derived) + 1), None)
 
-    def _network(self, observation: Observation) -> tuple[Offers, dict[str, str]]:
+    def _network(self, utterance: Utterance) -> tuple[Offers, dict[str, str]]:
         """The slots, one column for each engine, and the labels that the learner may look at."""
-        match observation:
-            case Utterance():
+        match utterance.said:
+            case tuple():
                 listened_to = self._offer_model.listened_to
-                network = text_network(
-                    observation, self.experts, listened_to, self._unit, self.spec.normalizer
-                )
-            case Offers():
-                network = in_order(observation, self.experts)
-            case _:
+                network = text_network(utterance, self.experts, listened_to, self._unit, self.spec.normalizer)
+            case Offers() as given:
+                network = in_order(given, self.experts)
+            case NamedTokens():
                 raise InvalidInput(
                     "this learner takes slots or engines' outputs, not tokens by transition name"
                 )
-        labels = {n: observation.labels[n] for n in self.spec.labels if n in observation.labels}
+        labels = {n: utterance.labels[n] for n in self.spec.labels if n in utterance.labels}
         return network, labels
 
     def _slot_view(self, played: TextRound) -> SlotView:

@@ -27,7 +27,7 @@ def text_network(
         # The alignment, or `in_order`, raises the error.
         return in_order(align(utterance, unit, normalizer), experts)
     chosen = [given[name] for name in experts if name in given and name in listened_to]
-    network = align(replace(utterance, outputs=tuple(chosen)), unit, normalizer)
+    network = align(replace(utterance, said=tuple(chosen)), unit, normalizer)
     for name in experts if len(chosen) < len(given) else ():
         if name in given and name not in listened_to:
             twins = (j for j, other in enumerate(chosen) if other.text == given[name].text)

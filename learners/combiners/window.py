@@ -19,7 +19,6 @@ from galloon.learners.combiners.contract import (
     Choice,
     Feedback,
     Lesson,
-    Observation,
     Score,
     ShownGains,
     Statistics,
@@ -33,7 +32,7 @@ from galloon.learners.combiners.weight_table import WeightTable
 from galloon.learners.combiners.writing import Writing
 from galloon.learners.errors import DamagedState, InvalidInput
 from galloon.learners.kernels import windows as kernel
-from galloon.learners.observation import Utterance
+from galloon.learners.observation import NamedTokens, Utterance
 from galloon.learners.offers import Offers
 from galloon.learners.paths.game import Game, PathRound
 from galloon.learners.paths.protocol import FloatArray, Memories, Memory, Setting
@@ -68,8 +67,8 @@ class WindowCombiner:
 
     # The contract.
 
-    def choose(self, observation: Observation, round_number: int) -> Choice:
-        network = self._network(observation)
+    def choose(self, utterance: Utterance, round_number: int) -> Choice:
+        network = self._network(utterance)
         choices = self.game.choose_many(round_number * MOST_SLOTS, self._window_count(network))
         slots, trust = network.slot_count, self._offer_probabilities()
         experts, chosen = np.empty(slots, dtype=np.int32), np.empty(slots, dtype=np.int32)
@@ -164,14 +163,14 @@ class WindowCombiner:
 
     # Choosing.
 
-    def _network(self, observation: Observation) -> Offers:
+    def _network(self, utterance: Utterance) -> Offers:
         """The slots, one column for each expert of the spec, derived ones last."""
-        match observation:
-            case Utterance():
-                network = align(observation, self._unit, self.spec.normalizer)
-            case Offers():
-                network = observation
-            case _:
+        match utterance.said:
+            case tuple():
+                network = align(utterance, self._unit, self.spec.normalizer)
+            case Offers() as network:
+                pass
+            case NamedTokens():
                 raise InvalidInput(
                     "this learner takes slots or engines' outputs, not tokens by transition name"
                 )

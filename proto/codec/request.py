@@ -4,9 +4,10 @@ from collections.abc import Iterable
 
 from galloon.codec.feedback import feedback_to_wire
 from galloon.codec.spec import given_to_wire
-from galloon.codec.utterance import Question, utterance_to_wire
+from galloon.codec.utterance import utterance_to_wire
 from galloon.learners.combiners.contract import Feedback
 from galloon.learners.combiners.spec import CombinerSpec
+from galloon.learners.observation import Utterance
 from galloon.v1 import combine_pb2 as wire
 
 
@@ -19,7 +20,7 @@ def open_request(
     )
 
 
-def utterance_request(utterance: Question) -> wire.CombineRequest:
+def utterance_request(utterance: Utterance) -> wire.CombineRequest:
     return wire.CombineRequest(utterance=utterance_to_wire(utterance))
 
 

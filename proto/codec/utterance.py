@@ -1,11 +1,10 @@
-"""Utterances: galloon.v1.Utterance to and from what a combiner observes.
+"""Utterances: galloon.v1.Utterance to and from what a combiner sees.
 
 `decode_utterance` reads what a client sent, `utterance_to_wire` writes it. `canonical_bytes` are the same for the
 same content; `fingerprint` names them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import repeat
 from math import isinf, isnan, nan
@@ -16,8 +15,7 @@ from numpy.typing import NDArray
 
 from galloon.codec.errors import InvalidMessage, SizeLimits, check_size
 from galloon.codec.lattice import lattice_from_wire, lattice_to_wire
-from galloon.learners.combiners.contract import NamedTokens, Observation
-from galloon.learners.observation import ExpertOutput, Hypothesis, Utterance, Word
+from galloon.learners.observation import ExpertOutput, Hypothesis, NamedTokens, Said, Utterance, Word
 from galloon.learners.offers import Offers
 from galloon.v1 import utterance_pb2 as wire
 
@@ -28,76 +26,33 @@ HYPOTHESES = 1000
 FINGERPRINT_BYTES = 16
 
 
-@dataclass(frozen=True, slots=True)
-class AlignedUtterance:
-    """Slots: each engine offers one token, or the empty string for nothing, in each of the same slots."""
-
-    id: str
-    offers: Mapping[str, Sequence[str]]
-    confidences: Mapping[str, Sequence[float]] = field(default_factory=dict)  # NaN where there is none
-    labels: Mapping[str, str] = field(default_factory=dict)
-
-    @classmethod
-    def from_network(
-        cls, utterance_id: str, network: Offers, labels: Mapping[str, str] | None = None
-    ) -> "AlignedUtterance":
-        """The slots that the library's alignment made."""
-        words = network.vocabulary
-        columns = {name: network.tokens[:, j].tolist() for j, name in enumerate(network.experts)}
-        return cls(
-            utterance_id,
-            {name: tuple(words[token] for token in column) for name, column in columns.items()},
-            {name: tuple(network.confidences[:, j].tolist()) for j, name in enumerate(network.experts)},
-            dict(labels or {}),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class NamedUtterance:
-    """For a learner with an explicit automaton: what each transition outputs, by its name."""
-
-    id: str
-    tokens: Mapping[str, str]
-    labels: Mapping[str, str] = field(default_factory=dict)
-
-
-Question = Utterance | AlignedUtterance | NamedUtterance
-
-
-def decode_utterance(
-    message: wire.Utterance, engines: Sequence[str], limits: SizeLimits | None
-) -> Observation:
+def decode_utterance(message: wire.Utterance, engines: Sequence[str], limits: SizeLimits | None) -> Utterance:
     """What the combiner of these engines sees; for an explicit automaton there are no engines."""
     check_id(message.id, "utterance.id")
     _check_labels(message.labels)
-    labels = dict(message.labels)
+    said: Said
     match message.WhichOneof("said"):
         case "slots":
-            return _slots_from_wire(message.slots, engines, limits, labels)
+            said = _slots_from_wire(message.slots, engines, limits)
         case "outputs":
-            return Utterance(message.id, _outputs_from_wire(message.outputs, engines, limits), None, labels)
+            said = _outputs_from_wire(message.outputs, engines, limits)
         case "named_tokens":
-            return _named_from_wire(message.named_tokens)
+            said = _named_from_wire(message.named_tokens)
         case None:
             raise InvalidMessage("utterance", "give slots, outputs or named_tokens")
+    return Utterance(message.id, said, None, dict(message.labels))
 
 
-def utterance_to_wire(utterance: Question) -> wire.Utterance:
-    match utterance:
-        case AlignedUtterance():
-            offers = [
-                wire.SlotOffers(
-                    engine=name, tokens=tokens, confidences=_column(utterance.confidences.get(name, ()))
-                )
-                for name, tokens in utterance.offers.items()
-            ]
-            message = wire.Utterance(slots=wire.Slots(offers=offers))
-        case NamedUtterance():
-            named = wire.NamedTokens(names=utterance.tokens.keys(), tokens=utterance.tokens.values())
+def utterance_to_wire(utterance: Utterance) -> wire.Utterance:
+    match utterance.said:
+        case tuple() as outputs:
+            engines = [_output_to_wire(output) for output in outputs]
+            message = wire.Utterance(outputs=wire.EngineOutputs(engines=engines))
+        case Offers() as offers:
+            message = wire.Utterance(slots=_slots_to_wire(offers))
+        case NamedTokens(tokens):
+            named = wire.NamedTokens(names=tokens.keys(), tokens=tokens.values())
             message = wire.Utterance(named_tokens=named)
-        case Utterance():
-            outputs = [_output_to_wire(output) for output in utterance.outputs]
-            message = wire.Utterance(outputs=wire.EngineOutputs(engines=outputs))
     message.id = utterance.id
     message.labels.update(utterance.labels)
     return message
@@ -148,9 +103,7 @@ def _check_engines(given: list[str], engines: Sequence[str], field: str) -> None
     raise InvalidMessage(field, f"nothing from {missing}", "an engine that said nothing is sent empty")
 
 
-def _slots_from_wire(
-    message: wire.Slots, engines: Sequence[str], limits: SizeLimits | None, labels: Mapping[str, str]
-) -> Offers:
+def _slots_from_wire(message: wire.Slots, engines: Sequence[str], limits: SizeLimits | None) -> Offers:
     field = "utterance.slots.offers"
     offers: Sequence[wire.SlotOffers] = message.offers
     check_size(limits, "engines", len(offers), field)
@@ -165,7 +118,21 @@ def _slots_from_wire(
     numbers = {"": 0}  # tokens, in the order in which they are met
     flat = [numbers.setdefault(token, len(numbers)) for offer in offers for token in offer.tokens]
     tokens = np.array(flat, np.int32).reshape(len(offers), slots).T.copy()
-    return Offers(tuple(engines), tuple(numbers), tokens, _slot_confidences(offers, slots), labels)
+    return Offers(tuple(engines), tuple(numbers), tokens, _slot_confidences(offers, slots))
+
+
+def _slots_to_wire(offers: Offers) -> wire.Slots:
+    words = offers.vocabulary
+    return wire.Slots(
+        offers=[
+            wire.SlotOffers(
+                engine=name,
+                tokens=[words[token] for token in offers.tokens[:, column].tolist()],
+                confidences=_column(offers.confidences[:, column].tolist()),
+            )
+            for column, name in enumerate(offers.experts)
+        ]
+    )
 
 
 def _slot_confidences(offers: Sequence[wire.SlotOffers], slots: int) -> NDArray[np.float64]:

@@ -12,16 +12,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from galloon.clients.api.answered import Answered
     from galloon.clients.api.blocking import BlockingClient
     from galloon.clients.api.client import Client
     from galloon.clients.api.connection import Backoff, Connection
     from galloon.clients.api.errors import ClientError
-    from galloon.clients.api.questions import Answered
     from galloon.clients.api.stream import StreamOptions
     from galloon.codec.answer import Choice, Lesson
     from galloon.codec.explanation import Explanation
     from galloon.codec.learner import LearnerInfo, Statistics
-    from galloon.codec.utterance import AlignedUtterance, NamedUtterance
     from galloon.learners.combiners.contract import Score, ShownGains, TrueText, TrueTokens
     from galloon.learners.combiners.spec import CombinerSpec as Spec
     from galloon.learners.observation import ExpertOutput as EngineOutput
@@ -31,8 +30,7 @@ __version__ = "0.1.0"
 
 # Where each name lives; the list above says the same to type checkers, and a test holds them together.
 _PLACES = {
-    "AlignedUtterance": "codec.utterance",
-    "Answered": "clients.api.questions",
+    "Answered": "clients.api.answered",
     "Backoff": "clients.api.connection",
     "BlockingClient": "clients.api.blocking",
     "Choice": "codec.answer",
@@ -45,7 +43,6 @@ _PLACES = {
     "Lattice": "learners.observation",
     "LearnerInfo": "codec.learner",
     "Lesson": "codec.answer",
-    "NamedUtterance": "codec.utterance",
     "Score": "learners.combiners.contract",
     "ShownGains": "learners.combiners.contract",
     "Spec": "learners.combiners.spec:CombinerSpec",
@@ -57,7 +54,6 @@ _PLACES = {
     "Word": "learners.observation",
 }
 __all__ = [
-    "AlignedUtterance",
     "Answered",
     "Backoff",
     "BlockingClient",
@@ -71,7 +67,6 @@ __all__ = [
     "Lattice",
     "LearnerInfo",
     "Lesson",
-    "NamedUtterance",
     "Score",
     "ShownGains",
     "Spec",

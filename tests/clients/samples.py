@@ -1,7 +1,7 @@
 """Small learners and utterances that several tests use."""
 
-from galloon.clients.api.questions import AlignedUtterance
 from galloon.learners.combiners.spec import CombinerSpec
+from galloon.learners.observation import Utterance
 
 EXPERTS = ("a", "b", "c")
 BIGRAMS = CombinerSpec(
@@ -13,10 +13,10 @@ SCORED = CombinerSpec(
 TRUTH = ("the", "cat", "sat")
 
 
-def aligned(id_: str, slots: int = 3) -> AlignedUtterance:
+def aligned(id_: str, slots: int = 3) -> Utterance:
     """Expert a is right, b errs in the second of three slots, c in the first."""
     columns = {"a": TRUTH, "b": ("the", "hat", "sat"), "c": ("a", "cat", "sat")}
-    return AlignedUtterance(id_, {name: (column * slots)[:slots] for name, column in columns.items()})
+    return Utterance.of_slots(id_, {name: (column * slots)[:slots] for name, column in columns.items()})
 
 
 def truth(slots: int = 3) -> tuple[str, ...]:

@@ -6,15 +6,13 @@ from hypothesis import strategies as st
 
 from galloon.codec.errors import InvalidMessage
 from galloon.codec.utterance import (
-    AlignedUtterance,
-    NamedUtterance,
     canonical_bytes,
     decode_utterance,
     fingerprint,
     utterance_to_wire,
 )
 from galloon.daemon.limits import Limits
-from galloon.learners.combiners.contract import NamedTokens
+from galloon.learners.observation import NamedTokens, Utterance
 from galloon.v1 import utterance_pb2
 from tests.codec.strategies import networks, same, texts, utterances, words
 
@@ -25,10 +23,10 @@ LIMITS = Limits()
 @given(networks())
 def test_slots_survive_the_wire(network):
     """Also when the offers come in another order than the experts."""
-    message = utterance_to_wire(AlignedUtterance.from_network("id", network))
-    assert same(decode_utterance(message, network.experts, LIMITS), network)
+    message = utterance_to_wire(Utterance("id", network))
+    assert same(decode_utterance(message, network.experts, LIMITS).said, network)
     message.slots.offers.sort(key=lambda offer: offer.engine)
-    assert same(decode_utterance(message, network.experts, LIMITS), network)
+    assert same(decode_utterance(message, network.experts, LIMITS).said, network)
 
 
 @settings(deadline=None, max_examples=60)
@@ -43,8 +41,8 @@ def test_engines_outputs_survive_the_wire(utterance):
 @given(st.dictionaries(words, texts, max_size=5))
 def test_tokens_by_name_survive_the_wire(tokens):
     """In whatever order."""
-    message = utterance_to_wire(NamedUtterance("id", tokens))
-    assert decode_utterance(message, (), LIMITS) == NamedTokens(tokens)
+    message = utterance_to_wire(Utterance.of_named_tokens("id", tokens))
+    assert decode_utterance(message, (), LIMITS) == Utterance("id", NamedTokens(tokens))
 
 
 def test_fingerprints_follow_content_not_order():
@@ -60,8 +58,8 @@ def test_fingerprints_follow_content_not_order():
 @given(networks())
 def test_tokens_are_numbered_in_the_order_in_which_they_are_met(network):
     """Expert by expert: the order is part of what a replay repeats."""
-    message = utterance_to_wire(AlignedUtterance.from_network("id", network))
-    read = decode_utterance(message, network.experts, LIMITS)
+    message = utterance_to_wire(Utterance("id", network))
+    read = decode_utterance(message, network.experts, LIMITS).said
     numbers: dict[str, int] = {"": 0}
     for column, offer in enumerate(message.slots.offers):
         met = [numbers.setdefault(token, len(numbers)) for token in offer.tokens]

@@ -7,9 +7,9 @@ from itertools import islice
 
 import pytest
 
+from galloon.clients.api.answered import Answered
 from galloon.clients.api.blocking import BlockingClient
 from galloon.clients.api.errors import ClientError
-from galloon.clients.api.questions import Answered
 from galloon.clients.formats.utterances import read_utterances
 from galloon.clients.samples import ocr_sample
 from galloon.learners.combiners.contract import Score, TrueText

@@ -13,11 +13,11 @@ from random import Random
 
 from galloon.clients.api.client import Client
 from galloon.clients.api.errors import ChoiceReplaced, FateUnknown, NotFound
-from galloon.clients.api.questions import Question
 from galloon.clients.api.stream import CombineStream, StreamOptions
 from galloon.codec.answer import Choice, Lesson
 from galloon.learners.combiners.contract import Feedback, Score, ShownGains, TrueText, TrueTokens
 from galloon.learners.combiners.spec import CombinerSpec
+from galloon.learners.observation import Utterance
 from tests.engines import ENGINES, FORMS, WORDS
 
 IN_FLIGHT = 16
@@ -87,7 +87,7 @@ POSTS = (
 )
 
 
-def utterance_of(post: Post, id_: str) -> Question:
+def utterance_of(post: Post, id_: str) -> Utterance:
     return FORMS[post.form](id_, truth_of(post, id_))
 
 

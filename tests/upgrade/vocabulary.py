@@ -56,15 +56,22 @@ def build(spec: Mapping[str, Any]) -> Any:
 # What engines said.
 
 
+Utterance = find_in(OBSERVATION, "Utterance")
+_ONE_TYPE = hasattr(Utterance, "of_slots")  # whether slots and named tokens come as utterances too
+
+
 def observation(number: int, said: Mapping[str, Any]) -> Any:
     match said:
         case {"slots": offers, "confidences": confidences, "labels": labels}:
+            if _ONE_TYPE:
+                return Utterance.of_slots(f"u{number}", offers, confidences, labels)
             return _network(offers, confidences, labels)
         case {"named": tokens}:
+            if _ONE_TYPE:
+                return Utterance.of_named_tokens(f"u{number}", tokens)
             return find_in(CONTRACT, "NamedTokens")(tokens)
         case {"outputs": outputs, "labels": labels}:
-            utterance = find_in(OBSERVATION, "Utterance")
-            return utterance(f"u{number}", tuple(map(_output, outputs)), labels=labels)
+            return Utterance(f"u{number}", tuple(map(_output, outputs)), labels=labels)
     raise ValueError(f"material that nobody knows: {said}")
 
 
@@ -211,11 +218,13 @@ def question(said_id: str, said: Mapping[str, Any]) -> Any:
     questions = [f"{package}.questions" for package in API]
     match said:
         case {"slots": offers, "confidences": confidences, "labels": labels}:
-            return find_in(questions, "AlignedUtterance")(said_id, offers, confidences, labels)
+            make = Utterance.of_slots if _ONE_TYPE else find_in(questions, "AlignedUtterance")
+            return make(said_id, offers, confidences, labels)
         case {"named": tokens}:
-            return find_in(questions, "NamedUtterance")(said_id, tokens)
+            make = Utterance.of_named_tokens if _ONE_TYPE else find_in(questions, "NamedUtterance")
+            return make(said_id, tokens)
         case {"outputs": outputs, "labels": labels}:
-            return find_in(OBSERVATION, "Utterance")(said_id, tuple(map(_output, outputs)), labels=labels)
+            return Utterance(said_id, tuple(map(_output, outputs)), labels=labels)
     raise ValueError(f"material that nobody knows: {said}")
 
 

@@ -5,9 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from galloon.clients.api.answered import Answered
 from galloon.clients.api.blocking import BlockingClient
 from galloon.clients.api.errors import NotFound, WrongUsage
-from galloon.clients.api.questions import Answered
 from galloon.learners.combiners.contract import TrueTokens
 from tests.clients.samples import BIGRAMS, TRUTH, aligned
 from tests.daemon_process import Daemon

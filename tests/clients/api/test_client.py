@@ -7,6 +7,7 @@ import signal
 
 import pytest
 
+from galloon.clients.api.answered import Answered
 from galloon.clients.api.client import Client
 from galloon.clients.api.errors import (
     AlreadyExists,
@@ -17,7 +18,6 @@ from galloon.clients.api.errors import (
     WrongState,
     WrongUsage,
 )
-from galloon.clients.api.questions import AlignedUtterance, Answered, NamedUtterance
 from galloon.clients.api.stream import StreamOptions
 from galloon.learners.combiners.contract import Score, ShownGains, TrueText, TrueTokens
 from galloon.learners.combiners.spec import CombinerSpec
@@ -86,7 +86,7 @@ async def test_engine_outputs_are_aligned_by_the_daemon(client: Client, name: st
 async def test_an_explicit_automaton_takes_a_token_for_each_transition(client: Client, name: str):
     async with client.stream(name, create=EXPLICIT) as stream:
         tokens = {"first": "the", "second": "a", "last": "cat"}
-        choice = await stream.choose(NamedUtterance("u1", tokens))
+        choice = await stream.choose(Utterance.of_named_tokens("u1", tokens))
         assert choice.experts[0] in {"first", "second"}
         assert choice.tokens == (tokens[choice.experts[0]], "cat")
         assert (await stream.learn("u1", TrueText("the cat"))).gain >= 1.0
@@ -180,13 +180,13 @@ async def test_feedback_may_come_on_another_stream(client: Client, name: str):
 REFUSED = {
     "content": (aligned("u1", slots=2), AlreadyExists, "other_content", "utterance.id"),
     "nan": (
-        AlignedUtterance("u2", {n: ["x"] for n in EXPERTS}, {"a": [math.inf]}),
+        Utterance.of_slots("u2", {n: ["x"] for n in EXPERTS}, {"a": [math.inf]}),
         InvalidRequest,
         "invalid",
         "utterance.slots",
     ),
-    "expert": (AlignedUtterance("u3", {"a": ["x"]}), InvalidRequest, "invalid", "utterance.slots"),
-    "form": (NamedUtterance("u4", {"first": "x"}), InvalidRequest, "invalid", ""),
+    "expert": (Utterance.of_slots("u3", {"a": ["x"]}), InvalidRequest, "invalid", "utterance.slots"),
+    "form": (Utterance.of_named_tokens("u4", {"first": "x"}), InvalidRequest, "invalid", ""),
 }
 
 

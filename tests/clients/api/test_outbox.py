@@ -7,16 +7,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from galloon.clients.api.errors import ChoiceReplaced, FateUnknown
-from galloon.clients.api.outbox import Kind, Request, Unanswered
-from galloon.clients.api.questions import AlignedUtterance
+from galloon.clients.api.outbox import Kind, Outbox, Request
 from galloon.codec.answer import Choice
 from galloon.codec.request import feedback_request, utterance_request
 from galloon.learners.combiners.contract import Score
+from galloon.learners.observation import Utterance
 from galloon.v1 import combine_pb2 as wire
 
 
 async def utterance(id_: str) -> Request:
-    message = utterance_request(AlignedUtterance(id_, {"a": ["x"]}))
+    message = utterance_request(Utterance.of_slots(id_, {"a": ["x"]}))
     return Request(Kind.UTTERANCE, id_, message, asyncio.get_running_loop().create_future())
 
 
@@ -29,15 +29,15 @@ def choice(id_: str, expert: str = "a") -> Choice:
     return Choice(id_, 0, "x", ("x",), (expert,), (1.0,), 0.0, 0)
 
 
-def answer(books: Unanswered, request: Request, expert: str = "a") -> None:
+def answer(books: Outbox, request: Request, expert: str = "a") -> None:
     assert books.answered(request.kind, request.id) is request
     if request.kind is Kind.UTTERANCE:
         books.chosen(request, choice(request.id, expert))
     else:
-        books.settled(request.id)
+        books.drop_choice(request.id)
 
 
-async def shown(books: Unanswered, id_: str, expert: str = "a") -> None:
+async def shown(books: Outbox, id_: str, expert: str = "a") -> None:
     request = await utterance(id_)
     books.accept(request)
     assert books.next_to_send() is request
@@ -45,7 +45,7 @@ async def shown(books: Unanswered, id_: str, expert: str = "a") -> None:
 
 
 async def test_requests_are_sent_in_order_and_once():
-    books = Unanswered(8)
+    books = Outbox(8)
     first, second = await utterance("u1"), await utterance("u2")
     books.accept(first)
     books.accept(second)
@@ -54,7 +54,7 @@ async def test_requests_are_sent_in_order_and_once():
 
 
 async def test_feedback_waits_for_the_choice_of_its_utterance():
-    books = Unanswered(8)
+    books = Outbox(8)
     asked, taught, other = await utterance("u1"), await feedback("u1"), await utterance("u2")
     for request in (asked, taught, other):
         books.accept(request)
@@ -66,7 +66,7 @@ async def test_feedback_waits_for_the_choice_of_its_utterance():
 
 
 async def test_the_same_id_twice_waits_for_the_first_answer():
-    books = Unanswered(8)
+    books = Outbox(8)
     first, second, third = [await utterance("u1") for _ in range(3)]
     for request in (first, second, third):
         books.accept(request)
@@ -78,7 +78,7 @@ async def test_the_same_id_twice_waits_for_the_first_answer():
 
 
 async def test_who_gave_up_is_never_sent_and_holds_nobody_up():
-    books = Unanswered(8)
+    books = Outbox(8)
     first, second, taught = await utterance("u1"), await utterance("u1"), await feedback("u1")
     for request in (first, second, taught):
         books.accept(request)
@@ -90,7 +90,7 @@ async def test_who_gave_up_is_never_sent_and_holds_nobody_up():
 
 
 async def test_a_new_connection_sends_everything_unanswered_again_in_order():
-    books = Unanswered(8)
+    books = Outbox(8)
     requests = [await utterance("u1"), await utterance("u2"), await feedback("u2"), await utterance("u3")]
     for request in requests:
         books.accept(request)
@@ -103,7 +103,7 @@ async def test_a_new_connection_sends_everything_unanswered_again_in_order():
 
 
 async def test_a_lost_choice_is_recalled_before_its_feedback():
-    books = Unanswered(8)
+    books = Outbox(8)
     await shown(books, "u1")
     taught = await feedback("u1")
     books.accept(taught)
@@ -119,7 +119,7 @@ async def test_a_lost_choice_is_recalled_before_its_feedback():
 
 
 async def test_a_choice_that_survived_is_not_recalled():
-    books = Unanswered(8)
+    books = Outbox(8)
     await shown(books, "u1")
     taught = await feedback("u1")
     books.accept(taught)
@@ -128,14 +128,14 @@ async def test_a_choice_that_survived_is_not_recalled():
 
 
 async def test_a_lost_choice_without_feedback_costs_nothing():
-    books = Unanswered(8)
+    books = Outbox(8)
     await shown(books, "u1")
     books.resume({"u1": wire.ROUND_STATE_UNKNOWN}, 0)
     assert books.next_to_send() is None
 
 
 async def test_feedback_about_a_path_that_the_daemon_no_longer_shows_fails_with_the_new_choice():
-    books = Unanswered(8)
+    books = Outbox(8)
     await shown(books, "u1", "a")
     books.resume({"u1": wire.ROUND_STATE_UNKNOWN}, 0)
     judged = await feedback("u1", about_shown_path=True)
@@ -154,7 +154,7 @@ async def test_feedback_about_a_path_that_the_daemon_no_longer_shows_fails_with_
 
 
 async def test_a_true_text_fits_whatever_is_shown():
-    books = Unanswered(8)
+    books = Outbox(8)
     await shown(books, "u1", "a")
     books.resume({"u1": wire.ROUND_STATE_UNKNOWN}, 0)
     taught = await feedback("u1")
@@ -168,7 +168,7 @@ async def test_a_true_text_fits_whatever_is_shown():
 async def test_feedback_on_a_forgotten_round_is_not_sent_again_once_it_was_sent():
     """The daemon was not restarted, or had the round when it was: it may have learned, and must not twice."""
     for lost_from in (None, 1):
-        books = Unanswered(8)
+        books = Outbox(8)
         await shown(books, "u1")
         await shown(books, "u2")
         sent, unsent = await feedback("u1"), await feedback("u2")
@@ -190,7 +190,7 @@ async def test_feedback_on_a_forgotten_round_is_not_sent_again_once_it_was_sent(
 
 async def test_a_choice_that_was_lost_two_crashes_ago_is_recalled():
     """The stream saw neither life between, in which another round got the number of the lost one."""
-    books = Unanswered(8)
+    books = Outbox(8)
     await shown(books, "u1")
     books.resume({"u1": wire.ROUND_STATE_UNKNOWN}, 17)
     taught = await feedback("u1")
@@ -203,7 +203,7 @@ async def test_a_choice_that_was_lost_two_crashes_ago_is_recalled():
 
 
 async def test_a_loss_is_remembered_across_a_reconnect_without_restart():
-    books = Unanswered(8)
+    books = Outbox(8)
     await shown(books, "u1")
     books.resume({"u1": wire.ROUND_STATE_UNKNOWN}, 0)
     books.resume({"u1": wire.ROUND_STATE_UNKNOWN}, None)
@@ -215,14 +215,14 @@ async def test_a_loss_is_remembered_across_a_reconnect_without_restart():
 
 
 async def test_only_so_many_choices_are_remembered():
-    books = Unanswered(2)
+    books = Outbox(2)
     for id_ in ("u1", "u2", "u3"):
         await shown(books, id_)
     assert books.unsure_ids() == ["u2", "u3"]
 
 
 async def test_a_postponed_request_comes_back_once():
-    books = Unanswered(8)
+    books = Outbox(8)
     asked = await utterance("u1")
     books.accept(asked)
     books.next_to_send()
@@ -250,7 +250,7 @@ def test_whatever_happens_every_request_that_is_still_wanted_gets_its_answer(ste
 
 
 async def _play(steps: list[tuple[str, int]]) -> None:
-    books, wanted, on_the_wire, postponed = Unanswered(2), [], [], []
+    books, wanted, on_the_wire, postponed = Outbox(2), [], [], []
 
     def reply(request: Request) -> None:
         answer(books, request, expert=f"expert{len(wanted) % 2}")

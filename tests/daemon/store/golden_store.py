@@ -19,12 +19,12 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
-from galloon.clients.api.questions import NamedUtterance, Question
 from galloon.codec.request import feedback_request, utterance_request
 from galloon.codec.spec import spec_to_wire
 from galloon.daemon.store.sqlite_schema import FILE_NAME, FORMAT
 from galloon.learners.combiners.contract import Feedback, TrueText, TrueTokens
 from galloon.learners.combiners.spec import ALGORITHMS, CombinerSpec
+from galloon.learners.observation import Utterance
 from galloon.v1 import learners_pb2
 from tests.daemon.serving import Conversation, Daemon, serving
 from tests.engines import ENGINES, FORMS, WORDS
@@ -97,11 +97,13 @@ async def answers(stream: Conversation, name: str) -> list[str]:
     return [b64encode(answer.SerializeToString(deterministic=True)).decode() for answer in found]
 
 
-def said(name: str, number: int) -> Question:
+def said(name: str, number: int) -> Utterance:
     form = PLAYED[name][1]
     if form != "named":
         return FORMS[form](f"u{number}", _tokens(number))
-    return NamedUtterance(f"u{number}", dict(zip("abcd", ("so", "to", "far", f"go{number}"), strict=True)))
+    return Utterance.of_named_tokens(
+        f"u{number}", dict(zip("abcd", ("so", "to", "far", f"go{number}"), strict=True))
+    )
 
 
 def truth(name: str, number: int) -> Feedback:

@@ -60,7 +60,7 @@ def asr():
 
 
 def only(utterances, names):
-    return [replace(u, outputs=tuple(o for o in u.outputs if o.name in names)) for u in utterances]
+    return [replace(u, said=tuple(o for o in u.outputs if o.name in names)) for u in utterances]
 
 
 def test_five_text_engines(ocr):

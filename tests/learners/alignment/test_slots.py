@@ -26,7 +26,7 @@ def test_the_order_of_experts_does_not_matter(heard, unit, shuffle, exact):
     shuffled = list(heard.outputs)
     shuffle.shuffle(shuffled)
     one = align(heard, unit, "basic", rules)
-    other = align(replace(heard, outputs=tuple(shuffled)), unit, "basic", rules)
+    other = align(replace(heard, said=tuple(shuffled)), unit, "basic", rules)
     assert one.vocabulary == other.vocabulary
     order = [other.experts.index(name) for name in one.experts]
     np.testing.assert_array_equal(one.tokens, other.tokens[:, order])
@@ -38,7 +38,7 @@ def test_the_order_of_experts_does_not_matter(heard, unit, shuffle, exact):
 def test_names_do_not_matter(heard, unit):
     renamed = [replace(output, name=f"z{9 - i}") for i, output in enumerate(heard.outputs)]
     np.testing.assert_array_equal(
-        align(heard, unit).tokens, align(replace(heard, outputs=tuple(renamed)), unit).tokens
+        align(heard, unit).tokens, align(replace(heard, said=tuple(renamed)), unit).tokens
     )
 
 
@@ -57,7 +57,7 @@ def test_each_expert_keeps_all_its_tokens_in_order_and_no_slot_is_empty(heard, u
 @settings(deadline=None, max_examples=60)
 def test_an_expert_that_says_the_same_gets_the_same_slots(heard, copies):
     twins = [replace(heard.outputs[0], name=f"twin{i}") for i in range(copies)]
-    network = align(replace(heard, outputs=(*heard.outputs, *twins)))
+    network = align(replace(heard, said=(*heard.outputs, *twins)))
     for i in range(copies):
         np.testing.assert_array_equal(network.tokens[:, 0], network.tokens[:, len(heard.outputs) + i])
 

@@ -64,7 +64,7 @@ def test_by_agreement_no_vote_depends_on_the_order(heard, shuffle, name):
     shuffled = list(heard.outputs)
     shuffle.shuffle(shuffled)
     one = VOTES[name](align(heard), "agreement")
-    other = VOTES[name](align(replace(heard, outputs=tuple(shuffled))), "agreement")
+    other = VOTES[name](align(replace(heard, said=tuple(shuffled))), "agreement")
     np.testing.assert_array_equal(one.tokens, other.tokens)
     np.testing.assert_array_equal(one.confidences, other.confidences)
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from galloon.learners.combiners.build import build
-from galloon.learners.combiners.contract import NamedTokens, Score, ShownGains, TrueText, TrueTokens
+from galloon.learners.combiners.contract import Score, ShownGains, TrueText, TrueTokens
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.errors import BoundExceeded, BudgetExceeded, InvalidInput, LearnerError
-from galloon.learners.observation import ExpertOutput, Utterance, Word
+from galloon.learners.observation import ExpertOutput, NamedTokens, Utterance, Word
 from galloon.learners.offers import Offers
 from galloon.learners.paths.catalogue import NAMES
 
@@ -51,7 +51,7 @@ def test_any_length_is_played_in_windows(algorithm, slots):
     combiner = build(_spec(algorithm))
     network, truth = _network(slots)
     for number in range(6):
-        decision = combiner.choose(network, number)
+        decision = combiner.choose(Utterance("u1", network), number)
         assert len(decision.tokens) == slots
         for slot, token in enumerate(decision.tokens):
             offered = network.vocabulary[network.tokens[slot, EXPERTS.index(token.expert)]]
@@ -64,7 +64,10 @@ def test_any_length_is_played_in_windows(algorithm, slots):
     twin = build(combiner.spec)
     twin.restore(combiner.to_bytes())
     assert twin.digest() == combiner.digest()
-    assert twin.choose(network, 99).memory == combiner.choose(network, 99).memory
+    assert (
+        twin.choose(Utterance("u1", network), 99).memory
+        == combiner.choose(Utterance("u1", network), 99).memory
+    )
 
 
 @pytest.mark.parametrize("gain", GAINS, ids=lambda gain: gain["kind"])
@@ -76,7 +79,7 @@ def test_every_gain_drives_every_learner(algorithm, gain):
     combiner = build(_spec(algorithm, gain))
     for number in range(5):
         network, truth = _network(8, seed=number)
-        decision = combiner.choose(network, number)
+        decision = combiner.choose(Utterance("u1", network), number)
         lesson = combiner.learn(decision.memory, truth)
         shown = [token.text for token in decision.tokens]
         by_hand = sum(gain_from_spec(gain).utility(shown[w : w + 4], truth.tokens[w : w + 4]) for w in (0, 4))
@@ -90,9 +93,9 @@ def test_the_best_expert_is_found(algorithm):
     combiner = build(_spec(algorithm))
     for number in range(150):
         network, truth = _network(8, seed=number)
-        combiner.learn(combiner.choose(network, number).memory, truth)
+        combiner.learn(combiner.choose(Utterance("u1", network), number).memory, truth)
     network, truth = _network(8, seed=1000)
-    shown = [token.text for token in build_best(combiner).choose(network, 1).tokens]
+    shown = [token.text for token in build_best(combiner).choose(Utterance("u1", network), 1).tokens]
     assert shown == list(truth.tokens)
 
 
@@ -127,7 +130,7 @@ def test_an_expert_that_is_missing_offers_nothing():
 def test_feedback_of_the_wrong_kind_is_refused_and_changes_nothing(algorithm):
     combiner = build(_spec(algorithm))
     network, _ = _network(8)
-    decision = combiner.choose(network, 0)
+    decision = combiner.choose(Utterance("u1", network), 0)
     before = combiner.digest()
     wrong = [
         TrueTokens(("w1",)),
@@ -146,26 +149,26 @@ def test_partial_feedback_teaches_those_that_take_it():
     network, _ = _network(4)
     for algorithm in ("semi_bandit", "com_band", "exp3_paths"):
         combiner = build(_spec(algorithm))
-        decision = combiner.choose(network, 0)
+        decision = combiner.choose(Utterance("u1", network), 0)
         assert combiner.learn(decision.memory, ShownGains((1.0, 0.0, 1.0, 0.0))).gain == 2.0
         assert combiner.statistics().regret is None
     bandit = build(_spec("com_band"))
-    assert bandit.learn(bandit.choose(network, 0).memory, Score(3.0)).gain == 3.0
+    assert bandit.learn(bandit.choose(Utterance("u1", network), 0).memory, Score(3.0)).gain == 3.0
     assert bandit.statistics().regret_estimate is not None
     with pytest.raises(BoundExceeded):
-        bandit.learn(bandit.choose(network, 0).memory, Score(4.5))
+        bandit.learn(bandit.choose(Utterance("u1", network), 0).memory, Score(4.5))
 
 
 def test_a_score_for_several_windows_is_refused_with_advice():
     combiner = build(_spec("com_band"))
     with pytest.raises(InvalidInput, match="window of at least 8 slots"):
-        combiner.learn(combiner.choose(_network(8)[0], 0).memory, Score(1.0))
+        combiner.learn(combiner.choose(Utterance("u1", _network(8)[0]), 0).memory, Score(1.0))
 
 
 def test_an_arbitrary_gain_is_a_score():
     combiner = build(_spec("exp3_paths", {"kind": "arbitrary", "bound": 10.0}))
     network, truth = _network(4)
-    decision = combiner.choose(network, 0)
+    decision = combiner.choose(Utterance("u1", network), 0)
     assert combiner.learn(decision.memory, Score(7.0)).gain == 7.0
     with pytest.raises(InvalidInput, match="score"):
         combiner.learn(decision.memory, truth)
@@ -179,14 +182,16 @@ def test_an_explicit_automaton_takes_tokens_by_name(algorithm):
     combiner = build(spec)
     tokens = NamedTokens({name: name.upper() for name in "abcdefg"})
     for number in range(10):
-        decision = combiner.choose(tokens, number)
+        decision = combiner.choose(Utterance("u1", tokens), number)
         names = "".join(token.expert for token in decision.tokens)
         assert names in {"acf", "acg", "bdf", "bdg", "aedf", "aedg"}
         lesson = combiner.learn(decision.memory, TrueTokens(("A", "C", "F")))
         assert lesson.gain == {"acf": 2, "acg": 1}.get(names, 0)
     twin = build(spec)
     twin.restore(combiner.to_bytes())
-    assert twin.choose(tokens, 5).memory == combiner.choose(tokens, 5).memory
+    assert (
+        twin.choose(Utterance("u1", tokens), 5).memory == combiner.choose(Utterance("u1", tokens), 5).memory
+    )
     if algorithm not in {"exp3_paths", "perturbed_leader"}:
         ending = combiner.game.learner.context.edge_marginals(combiner.game.learner.marginals())[[5, 6]]
         assert ending.sum() == pytest.approx(1.0)  # f and g are the two ways to end
@@ -196,23 +201,23 @@ def test_an_explicit_automaton_takes_tokens_by_name(algorithm):
 def test_wrong_observations_say_what_is_needed():
     automaton = build(CombinerSpec(automaton=AUTOMATON, algorithm="expanded_hedge", gain=GAINS[1]))
     with pytest.raises(InvalidInput, match="'g' has no token"):
-        automaton.choose(NamedTokens(dict.fromkeys("abcdef", "x")), 0)
+        automaton.choose(Utterance("u1", NamedTokens(dict.fromkeys("abcdef", "x"))), 0)
     with pytest.raises(InvalidInput, match="no transition 'h'"):
-        automaton.choose(NamedTokens(dict.fromkeys("abcdefgh", "x")), 0)
+        automaton.choose(Utterance("u1", NamedTokens(dict.fromkeys("abcdefgh", "x"))), 0)
     with pytest.raises(InvalidInput, match="by transition name"):
-        automaton.choose(_network(4)[0], 0)
+        automaton.choose(Utterance("u1", _network(4)[0]), 0)
     ensemble = build(_spec("expanded_hedge"))
     with pytest.raises(InvalidInput, match="unknown expert 'zoe'"):
         ensemble.choose(_utterance({"zoe": "x"}), 0)
     with pytest.raises(InvalidInput, match="not tokens by transition name"):
-        ensemble.choose(NamedTokens({}), 0)
+        ensemble.choose(Utterance("u1", NamedTokens({})), 0)
 
 
 def test_a_forged_memory_is_refused():
     """Of a state that somebody imported: nothing but a LearnerError may come of it."""
     combiner = build(_spec("expanded_hedge"))
     network, truth = _network(4)
-    good = combiner.choose(network, 0).memory
+    good = combiner.choose(Utterance("u1", network), 0).memory
     before = combiner.digest()
     for forged in (b"", b"x", good[:-1], good[:30], good.replace(b"w1", b"\xff1"), good[4:], good + b"\0"):
         with pytest.raises(LearnerError):
@@ -260,10 +265,12 @@ def test_a_forged_memory_is_not_explained(algorithm, automaton):
     """Whatever the bytes say: an explanation or a sentence, and the state stays as it was."""
     if automaton:
         combiner = build(CombinerSpec(algorithm=algorithm, automaton=AUTOMATON))
-        decision = combiner.choose(NamedTokens({name: name.upper() for name in combiner.experts}), 0)
+        decision = combiner.choose(
+            Utterance("u1", NamedTokens({name: name.upper() for name in combiner.experts})), 0
+        )
     else:
         combiner = build(_spec(algorithm))
-        decision = combiner.choose(_network(9)[0], 0)
+        decision = combiner.choose(Utterance("u1", _network(9)[0]), 0)
     before, random = combiner.digest(), np.random.default_rng(0)
     assert len(combiner.explain(decision.memory, range(99))) == len(decision.tokens)
     refused = 0
@@ -286,7 +293,10 @@ def test_a_window_teaches_the_same_with_its_view_or_read_again(algorithm):
     warm, cold = build(_spec(algorithm)), build(_spec(algorithm))
     for number in range(6):
         network, truth = _network(9)
-        choice, same = warm.choose(network, number), cold.choose(network, number)
+        choice, same = (
+            warm.choose(Utterance("u1", network), number),
+            cold.choose(Utterance("u1", network), number),
+        )
         assert choice.memory == same.memory
         assert repr(warm.explain(choice.memory, range(9), choice.view)) == repr(
             cold.explain(same.memory, range(9))

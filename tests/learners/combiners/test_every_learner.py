@@ -43,7 +43,8 @@ def texts(rng, unit, *, nbest=False, labels=False):
 def slots(rng, unit):
     tokens = rng.integers(0, 4, (7, len(EXPERTS))).astype(np.int32)
     vocabulary = ("", "a", "b", "c")
-    return Offers(EXPERTS, vocabulary, tokens, np.full(tokens.shape, np.nan)), unit.join(["a", "b", "c"])
+    offers = Offers(EXPERTS, vocabulary, tokens, np.full(tokens.shape, np.nan))
+    return Utterance("u", offers), unit.join(["a", "b", "c"])
 
 
 MATERIALS = {

@@ -192,7 +192,7 @@ def test_slots_are_taken_as_they_are():
     slots = Offers(
         ("two", "three"), ("", "a", "b"), np.array([[1, 2], [0, 1]], dtype=np.int32), np.full((2, 2), np.nan)
     )
-    decision = made.choose(slots, 0)
+    decision = made.choose(Utterance("1", slots), 0)
     assert len(decision.tokens) == 2
     assert made.learn(decision.memory, TrueTokens(("b", "a"))).expert_gains["three"] == 2.0
     with pytest.raises(InvalidInput, match="3 true tokens for 2 slots"):
@@ -320,7 +320,7 @@ def with_nbest(texts, *nbest):
     """Engine one has an n-best list too."""
     utterance = said(*texts)
     listed = tuple(Hypothesis(tuple(map(Word, text.split()))) for text in nbest)
-    return replace(utterance, outputs=(replace(utterance.outputs[0], nbest=listed), *utterance.outputs[1:]))
+    return replace(utterance, said=(replace(utterance.outputs[0], nbest=listed), *utterance.outputs[1:]))
 
 
 HEARD = with_nbest(("the cod man", "the cot man", "the cop man"), "the cod man", "the old man")

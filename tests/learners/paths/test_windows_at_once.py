@@ -8,6 +8,7 @@ import pytest
 from galloon.learners.combiners.build import build
 from galloon.learners.combiners.contract import TrueText, TrueTokens
 from galloon.learners.combiners.spec import CombinerSpec
+from galloon.learners.observation import Utterance
 from galloon.learners.offers import Offers
 from galloon.learners.paths.game import Game
 from galloon.learners.paths.path_learner import PathLearner
@@ -46,11 +47,11 @@ def test_shortcuts_change_nothing(algorithm: str, gain: dict, monkeypatch: pytes
         said = network(random, slots=random.randint(0, 11))
         truth = tuple(random.choice(("", "w1", "w2", "w3", "new", "newer")) for _ in range(said.slot_count))
         feedback = TrueTokens(truth) if number % 2 else TrueText(" ".join(filter(None, truth)))
-        decision = quick.choose(said, number)
+        decision = quick.choose(Utterance("u", said), number)
         lesson = quick.learn(decision.memory, feedback)
         with monkeypatch.context() as patch:
             one_after_the_other(patch)
-            other = plain.choose(said, number)
+            other = plain.choose(Utterance("u", said), number)
             read_again = bytes(other.memory)  # as after a restart
             assert plain.learn(read_again, feedback) == lesson
         assert (other.text, other.memory) == (decision.text, decision.memory)
