@@ -33,8 +33,9 @@ from galloon.daemon.http.page.access import Access, is_loopback_name
 from galloon.daemon.http.page.routes import Page
 from galloon.daemon.http.scrape import scrape
 from galloon.daemon.http.server import HttpPort, application, open_http_port
-from galloon.daemon.learner.fold import recover
-from galloon.daemon.learner.registry import Build, Registry
+from galloon.daemon.learner.fold import Recovered, recover
+from galloon.daemon.learner.learner import Build
+from galloon.daemon.learner.registry import Registry
 from galloon.daemon.operate.housekeeping import Housekeeping
 from galloon.daemon.operate.kernels import load_kernels, load_others
 from galloon.daemon.operate.tasks import Supervisor, Work
@@ -90,8 +91,11 @@ class App:
             self._clock,
             self._health.set_learner,
         )
-        for recovered in recover(self._backend, self._build, config.limits, self._clock):
-            self.registry.adopt(recovered.learner, recovered.key)
+        for found in recover(self._backend, self._build, config.limits, self._clock):
+            if isinstance(found, Recovered):
+                self.registry.adopt(found.learner, found.key)
+            else:
+                self.registry.quarantine(found)
         self._journal.start(self.metrics.commit, self._store_failed)
         self._quota = Quota(config.limits)
         self.streams = CombineService(self.registry, self._gate, self._quota, config.limits, self.metrics)

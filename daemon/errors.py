@@ -14,6 +14,7 @@ DaemonError
 │   ├── LimitPassed         over a limit; names it and its value
 │   ├── Denied              the principal may not use this learner
 │   ├── Unauthenticated     no principal at all
+│   ├── OutOfService        a learner that could not be restored, or that a defect has stopped
 │   ├── Unavailable         the daemon drains or cannot write; the same request may succeed later
 │   └── Internal            a defect; the client learns no more than that
 ├── ConfigError             a wrong key or value, with the file, the line and what to do (exit status 2)
@@ -114,6 +115,10 @@ class Unauthenticated(Refused):
     pass
 
 
+class OutOfService(Refused):
+    pass
+
+
 class Unavailable(Refused):
     pass
 
@@ -172,6 +177,7 @@ CODES: dict[type[Refused], tuple[grpc.StatusCode, wire.Reason.ValueType]] = {
     LimitPassed: (Code.RESOURCE_EXHAUSTED, wire.REASON_LIMIT),
     Denied: (Code.PERMISSION_DENIED, wire.REASON_DENIED),
     Unauthenticated: (Code.UNAUTHENTICATED, wire.REASON_DENIED),
+    OutOfService: (Code.FAILED_PRECONDITION, wire.REASON_OUT_OF_SERVICE),
     Unavailable: (Code.UNAVAILABLE, wire.REASON_UNAVAILABLE),
     Internal: (Code.INTERNAL, wire.REASON_INTERNAL),
 }

@@ -66,6 +66,9 @@ class BlockingClient:
     def list_learners(self, prefix: str = "", *, timeout_s: float | None = None) -> list[LearnerInfo]:
         return self._run(self._client.list_learners(prefix, timeout_s=timeout_s))
 
+    def out_of_service(self, prefix: str = "", *, timeout_s: float | None = None) -> dict[str, str]:
+        return self._run(self._client.out_of_service(prefix, timeout_s=timeout_s))
+
     def delete_learner(self, name: str, *, timeout_s: float | None = None) -> None:
         self._run(self._client.delete_learner(name, timeout_s=timeout_s))
 

@@ -111,6 +111,16 @@ class Client:
                 return learners
             request.page_token = response.next_page_token
 
+    async def out_of_service(self, prefix: str = "", *, timeout_s: float | None = None) -> dict[str, str]:
+        """The learners whose names start so that the daemon keeps and cannot use, by name, and why."""
+        request = wire.ListLearnersRequest(page_size=1, prefix=prefix)
+        response = await self._repeat(
+            lambda left: self._learners.ListLearners(request, timeout=left, metadata=self._metadata),
+            "list learners",
+            timeout_s,
+        )
+        return {learner.name: learner.why for learner in response.out_of_service}
+
     async def delete_learner(self, name: str, *, timeout_s: float | None = None) -> None:
         """Delete a learner for good; durable when it returns.
 

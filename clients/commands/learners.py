@@ -43,11 +43,14 @@ def list_(prefix: str, as_json: bool, server: ServerOption) -> None:
 
     async def work() -> Any:
         async with server.client() as client:
-            return await client.list_learners(prefix)
+            return await client.list_learners(prefix), await client.out_of_service(prefix)
 
-    found = _run(work())
+    found, stopped = _run(work())
+    for why in stopped.values():
+        click.echo(f"galloon learners: {why}", err=True)
     if as_json:
-        _print_json({"learners": [learner_to_json(learner) for learner in found]})
+        shown = [learner_to_json(learner) for learner in found]
+        _print_json({"learners": shown, "out_of_service": stopped})
     elif found:
         Console().print(listing(found))
     else:

@@ -33,6 +33,11 @@ class Metrics:
         self.streams = Gauge("galloon_streams", "Open streams.", registry=own)
         self.streams_opened = Counter("galloon_streams_opened_total", "Streams opened.", registry=own)
         self.learners = Gauge("galloon_learners", "Learners.", registry=own)
+        self.out_of_service = Gauge(
+            "galloon_learners_out_of_service",
+            "Learners that could not be restored, or that a defect has stopped.",
+            registry=own,
+        )
         self.choices = Tally()
         self.feedback = {kind: Tally() for kind in FEEDBACK_KINDS}
         self.choose_seconds, self.learn_seconds = Spread(SECONDS), Spread(SECONDS)

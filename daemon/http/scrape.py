@@ -32,6 +32,7 @@ async def scrape(
     """All metrics, in the text format of Prometheus: sums over all learners, names of those the caller may see."""
     metrics.streams.set(quota.streams)
     metrics.learners.set(len(registry))
+    metrics.out_of_service.set(len(registry.out_of_service(lambda _: True)))
     learners = sorted(registry.learners(), key=lambda learner: not may_see(learner.name))
     shown = min(shown, sum(may_see(learner.name) for learner in learners))
     asked = await asyncio.gather(*(_statistics(learner) for learner in learners[:shown]))

@@ -2,8 +2,9 @@
 
 `fold` applies entries with the same `apply` as the running daemon, so the state is the same to the bit; stop the
 entries earlier, or fold them into a learner of another spec, and it is the state as of then, or as it would have
-been. `recover` folds the journal after the snapshot of every learner. Damage stops it with an error that names the
-learner. A learner whose own code fails (not its bytes) is kept out of service; others go on.
+been. `recover` folds the journal after the snapshot of every learner. Damaged bytes stop it with an error that
+names the learner: the disk cannot be trusted. A learner whose bytes are as they were written and that cannot be
+brought back all the same goes into quarantine, one whose code fails on replay is out of service; others go on.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -12,15 +13,14 @@ from time import perf_counter
 
 import structlog
 
-from galloon.daemon.errors import StoreDamaged, StoreError
+from galloon.daemon.errors import StoreError
 from galloon.daemon.learner.events import from_entry
-from galloon.daemon.learner.learner import Learner
-from galloon.daemon.learner.registry import Build
+from galloon.daemon.learner.learner import Build, Learner
+from galloon.daemon.learner.registry import Quarantined
 from galloon.daemon.limits import Limits
 from galloon.daemon.store.protocol import Backend, StoredEntry, StoredLearner
-from galloon.daemon.store.sqlite_schema import ADVICE
 from galloon.learners.combiners.spec import CombinerSpec
-from galloon.learners.errors import DamagedState, LearnerError
+from galloon.learners.errors import LearnerError
 
 log = structlog.get_logger()
 
@@ -55,11 +55,16 @@ def fold(learner: Learner, entries: Iterable[StoredEntry]) -> int:
 
 def recover(
     backend: Backend, build: Build, limits: Limits, clock: Callable[[], float]
-) -> Iterator[Recovered]:
+) -> Iterator[Recovered | Quarantined]:
     """Every learner of the store."""
     for stored in backend.learners():
         started = perf_counter()
-        learner = _from_snapshot(stored, build, limits, clock)
+        try:
+            learner = _from_snapshot(stored, build, limits, clock)
+        except LearnerError as error:
+            log.error("learner in quarantine", learner=stored.name, error=str(error))  # noqa: TRY400  # a sentence
+            yield Quarantined(stored.key, stored.name, str(error))
+            continue
         learner.seq = learner.snapshot_seq = stored.seq
         refused = fold(learner, backend.journal(stored.key, stored.seq))
         log.info(
@@ -76,16 +81,14 @@ def recover(
 def _from_snapshot(
     stored: StoredLearner, build: Build, limits: Limits, clock: Callable[[], float]
 ) -> Learner:
+    """Whatever its bytes make the learners' code do is a `LearnerError`: a client chose them."""
     try:
-        spec = CombinerSpec.from_json(stored.spec)
-        learner = Learner(stored.name, spec, build(spec, limits.transitions), limits, clock)
+        learner = Learner(stored.name, CombinerSpec.from_json(stored.spec), build, limits, clock)
         if stored.snapshot is not None:
             learner.restore(stored.snapshot)
-    except DamagedState as error:
-        raise StoreDamaged(f"the snapshot of learner {stored.name!r}: {error}; {ADVICE}") from error
-    except LearnerError as error:
-        raise StoreDamaged(
-            f"learner {stored.name!r} cannot be built again: {error}; raise the limit that it names, "
-            "or use the version of galloon that wrote the store"
-        ) from error
+    except LearnerError:
+        raise
+    except Exception as error:
+        log.exception("learner cannot be restored", learner=stored.name)
+        raise LearnerError("a defect of the daemon, which has logged why") from error
     return learner

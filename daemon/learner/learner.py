@@ -14,13 +14,14 @@ from time import time
 from typing import Any, TypeVar
 
 import numpy as np
+import structlog
 
 from galloon.codec.answer import answer_to_bytes, repeated
 from galloon.codec.explanation import Explanation
 from galloon.codec.feedback import check_feedback, feedback_from_wire
 from galloon.codec.learner import extra_to_wire
 from galloon.codec.utterance import canonical_bytes, decode_utterance, fingerprint
-from galloon.daemon.errors import Internal, StoreConflict, StoreError, Unavailable, UnknownLearner
+from galloon.daemon.errors import OutOfService, StoreConflict, StoreError, Unavailable, UnknownLearner
 from galloon.daemon.failpoints import reach
 from galloon.daemon.futures import resolve
 from galloon.daemon.learner.accepted_feedback import check_accepted
@@ -37,7 +38,7 @@ from galloon.learners import state
 from galloon.learners.combiners.contract import Combiner, Statistics
 from galloon.learners.combiners.spec import ALGORITHMS, CombinerSpec
 from galloon.learners.combiners.weight_table import WeightTable
-from galloon.learners.errors import LearnerError
+from galloon.learners.errors import DamagedState, LearnerError
 from galloon.learners.paths.protocol import Setting
 from galloon.v1 import combine_pb2 as wire
 from galloon.v1 import utterance_pb2
@@ -48,6 +49,8 @@ SNAPSHOT_VERSION = 1
 # moment. As parsed messages they take twelve times as much.
 WAITING_BYTES = 524_288
 T = TypeVar("T")
+Build = Callable[[CombinerSpec, int], Combiner]  # with the budget of transitions
+log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +68,12 @@ class Learner:
         self,
         name: str,
         spec: CombinerSpec,
-        combiner: Combiner,
+        build: Build,
         limits: Limits,
         clock: Callable[[], float],
     ) -> None:
-        self.name, self.spec, self._combiner = name, spec, combiner
+        self.name, self.spec, self._build = name, spec, build
+        self._combiner = build(spec, limits.transitions)
         self._limits, self._clock = limits, clock
         self.setting = Setting(spec.setting) if spec.setting else ALGORITHMS[spec.algorithm]
         self.experts = (*spec.engines, *spec.derived)
@@ -135,8 +139,12 @@ class Learner:
         return await self.queue.run(("capture", 0), lambda: self.capture(self.rounds.started))
 
     async def snapshot(self) -> int:
-        """Write a snapshot that covers the journal up to now; returns the entries that it dropped."""
+        """Write a snapshot that covers the journal up to now; returns the entries that it dropped.
+
+        First it is restored: what could not come back never replaces what can.
+        """
         taken = await self._captured()
+        await asyncio.to_thread(self._check_comes_back, taken.data)
         try:
             dropped = await self._journal.transact(
                 SaveSnapshot(self.key, taken.seq, taken.data, time(), (self.snapshot_seq,))
@@ -323,6 +331,18 @@ class Learner:
         self.rounds.restore(found.meta, found.arrays, self._clock())
         self.snapshot_bytes, self.snapshot_time = len(data), self._clock()
 
+    def _check_comes_back(self, data: bytes) -> None:
+        """Refuse captured bytes that do not restore to themselves; the learner stops, its old snapshot stays."""
+        other = Learner(self.name, self.spec, self._build, self._limits, self._clock)
+        try:
+            other.restore(data)
+            if other.capture(other.rounds.started) != data:
+                raise DamagedState("another state came back than was captured")
+        except LearnerError as error:
+            self.broken = error
+            log.exception("learner out of service: its state does not come back", learner=self.name)
+            raise self.stopped() from error
+
     def rehearse(self) -> None:
         """Do all that is done with a state without an utterance: what a stranger sent may fail only later."""
         extra_to_wire(self._combiner.statistics().extra)
@@ -367,7 +387,14 @@ class Learner:
         if self._closed:
             raise self._deleted()
         if self.broken is not None:
-            raise Internal("this learner has stopped after a defect; the daemon has logged why")
+            raise self.stopped()
+
+    def stopped(self) -> OutOfService:
+        """What is said of it once it is broken."""
+        return OutOfService(
+            f"learner {self.name!r} has stopped after a defect of the daemon, which has logged why; import an "
+            "older export under another name, or delete it"
+        )
 
     def _deleted(self) -> UnknownLearner:
         return UnknownLearner(f"learner {self.name!r} has been deleted", "open.learner")

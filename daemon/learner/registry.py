@@ -1,5 +1,8 @@
 """All learners of the daemon, by name: create, find, list, import, delete.
 
+A learner of the store that could not be brought back is in quarantine: its name is taken, it can be deleted, and
+everything else that asks for it hears why; others are not affected.
+
 Building a learner can be heavy, so it happens in a thread; two requests for the same name wait for each
 other, others do not. A learner exists once it is durable. What was begun goes on to its end although the client
 has gone, so that a name is never half taken.
@@ -11,25 +14,40 @@ from bisect import bisect_right
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 from galloon.codec.spec import spec_from_wire, spec_to_wire
-from galloon.daemon.errors import Invalid, OtherSpec, Refused, StoreError, UnknownLearner
-from galloon.daemon.learner.learner import Learner, spec_of
+from galloon.daemon.errors import Invalid, OtherSpec, OutOfService, Refused, StoreError, UnknownLearner
+from galloon.daemon.learner.learner import Build, Learner, spec_of
 from galloon.daemon.learner.work_queue import WorkQueue
 from galloon.daemon.limits import Limits, check
 from galloon.daemon.store.journal import Journal
 from galloon.daemon.store.protocol import Create, Delete
-from galloon.learners.combiners.contract import Combiner
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.errors import InvalidInput, LearnerError
 
 T = TypeVar("T")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,127}")
-Build = Callable[[CombinerSpec, int], Combiner]  # with the budget of transitions
 Changed = Callable[[str, bool | None], None]  # a learner, and whether it can be used; None: it has gone
 MayUse = Callable[[str], bool]  # what a principal may do with a name
+
+
+@dataclass(frozen=True, slots=True)
+class Quarantined:
+    """A learner of the store that could not be brought back. Its bytes stay as they are."""
+
+    key: int
+    name: str
+    reason: str
+
+    def refusal(self, field: str = "") -> OutOfService:
+        return OutOfService(
+            f"learner {self.name!r} is out of service, because it could not be restored: {self.reason}; its bytes "
+            "are as they were, so mend that and restart the daemon, or delete the learner and import an export",
+            field,
+        )
 
 
 class Registry:
@@ -48,6 +66,7 @@ class Registry:
         self._journal, self._build, self._limits = journal, build, limits
         self._pool, self._inline_s, self._clock, self._changed = pool, inline_s, clock, changed
         self._learners: dict[str, Learner] = {}
+        self._quarantined: dict[str, Quarantined] = {}
         self._coming: set[str] = set()  # names whose learners are being made
         self._names: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._changes: set[asyncio.Task[Any]] = set()  # under way, whether or not somebody waits for them
@@ -63,6 +82,7 @@ class Registry:
         learner = self._learners.get(name)
         if learner is None:
             check_name(name, field)
+            self._check_not_quarantined(name, field)
             raise UnknownLearner(f"{field}: no learner is called {name!r}; create it first", field)
         return learner
 
@@ -71,6 +91,14 @@ class Registry:
         names = sorted(name for name in self._learners if wanted(name))
         start = bisect_right(names, after) if after else 0
         return [self._learners[name] for name in names[start : start + size]]
+
+    def out_of_service(self, wanted: Callable[[str], bool]) -> dict[str, str]:
+        """The learners that cannot be used, by name, and why."""
+        found = {name: str(quarantined.refusal()) for name, quarantined in self._quarantined.items()}
+        found |= {
+            each.name: str(each.stopped()) for each in self._learners.values() if each.broken is not None
+        }
+        return {name: found[name] for name in sorted(found) if wanted(name)}
 
     async def create(
         self,
@@ -98,6 +126,7 @@ class Registry:
     ) -> tuple[Learner, bool]:
         async with self._names.setdefault(name, asyncio.Lock()):
             known = self._learners.get(name)
+            self._check_not_quarantined(name, field)
             if known is not None:
                 if others := spec.differences(known.spec):
                     raise OtherSpec(
@@ -117,6 +146,7 @@ class Registry:
 
     async def _restore(self, name: str, data: bytes, may_use: MayUse) -> Learner:
         async with self._names.setdefault(name, asyncio.Lock()):
+            self._check_not_quarantined(name, "name")
             if name in self._learners:
                 raise OtherSpec(f"name: a learner called {name!r} exists; delete it first", "name")
             with self._place(name, may_use):
@@ -130,6 +160,11 @@ class Registry:
 
     async def _delete(self, name: str, gone: Callable[[Learner], None]) -> None:
         async with self._names.setdefault(name, asyncio.Lock()):
+            if quarantined := self._quarantined.get(name):
+                await self._journal.transact(Delete(quarantined.key))
+                del self._quarantined[name]
+                self._changed(name, None)
+                return
             learner = self.find(name)
             await learner.close()
             try:
@@ -159,10 +194,19 @@ class Registry:
         self._learners[learner.name] = learner
         self._changed(learner.name, learner.broken is None)
 
+    def quarantine(self, quarantined: Quarantined) -> None:
+        """Keep the name of a learner that is in the store and cannot go live."""
+        self._quarantined[quarantined.name] = quarantined
+        self._changed(quarantined.name, False)
+
+    def _check_not_quarantined(self, name: str, field: str) -> None:
+        if quarantined := self._quarantined.get(name):
+            raise quarantined.refusal(field)
+
     @contextmanager
     def _place(self, name: str, may_use: MayUse) -> Iterator[None]:
         """A place among the learners while one is made; those that are being made count too."""
-        names = [*self._learners, *self._coming]
+        names = [*self._learners, *self._quarantined, *self._coming]
         check(self._limits, "learners", len(names) + 1)
         check(self._limits, "learners_per_principal", sum(map(may_use, names)) + 1)
         self._coming.add(name)
@@ -173,8 +217,7 @@ class Registry:
 
     async def _make(self, name: str, spec: CombinerSpec, data: bytes | None) -> Learner:
         def work() -> Learner:
-            combiner = self._build(spec, self._limits.transitions)
-            learner = Learner(name, spec, combiner, self._limits, self._clock)
+            learner = Learner(name, spec, self._build, self._limits, self._clock)
             if data is not None:
                 _distrusting(lambda: learner.restore(data))
                 _distrusting(learner.rehearse)

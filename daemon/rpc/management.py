@@ -88,15 +88,22 @@ class LearnerService:
     async def list(self, request: wire.ListLearnersRequest, caller: Principal) -> Message:
         size = min(request.page_size or PAGE, PAGE_MOST)
         prefix = request.prefix
-        page = self._registry.page(
-            request.page_token, size + 1, lambda name: name.startswith(prefix) and caller.may_use(name)
-        )
+
+        def wanted(name: str) -> bool:
+            return name.startswith(prefix) and caller.may_use(name)
+
+        page = self._registry.page(request.page_token, size + 1, wanted)
         more = page[size - 1].name if len(page) > size else ""
         learners = [learner_to_wire(_brief(learner)) for learner in page[:size]]
-        return wire.ListLearnersResponse(learners=learners, next_page_token=more)
+        stopped = {} if request.page_token else self._registry.out_of_service(wanted)
+        return wire.ListLearnersResponse(
+            learners=learners,
+            next_page_token=more,
+            out_of_service=[wire.OutOfService(name=name, why=why) for name, why in stopped.items()],
+        )
 
     async def delete(self, request: wire.DeleteLearnerRequest, caller: Principal) -> Message:
-        self._find(request.name, caller)
+        caller.check(request.name, "name")
         deleted = UnknownLearner(f"learner {request.name!r} has been deleted")
         await self._registry.delete(
             request.name, lambda learner: self._streams.end_streams_of(learner, deleted)

@@ -113,7 +113,7 @@ def _expected(data_dir: Path) -> dict[str, Expected]:
     database, found = sqlite3.connect(data_dir / FILE_NAME), {}
     for post in POSTS:
         (key,) = database.execute("SELECT key FROM learners WHERE name = ?", (post.name,)).fetchone()
-        host, expected = Learner(post.name, post.spec, build(post.spec), LIMITS, lambda: 0.0), Expected()
+        host, expected = Learner(post.name, post.spec, build, LIMITS, lambda: 0.0), Expected()
         expected.digests.append(_digest(host))
         for row in database.execute(ALL, (key,)).fetchall():
             event = from_entry(StoredEntry(*row))

@@ -23,9 +23,7 @@ class Reference:
     """One host for each learner, which has never been captured, restored or killed."""
 
     def __init__(self, specs: dict[str, CombinerSpec], limits: Limits) -> None:
-        self._hosts = {
-            name: Learner(name, spec, build(spec), limits, lambda: 0.0) for name, spec in specs.items()
-        }
+        self._hosts = {name: Learner(name, spec, build, limits, lambda: 0.0) for name, spec in specs.items()}
         self.seqs = dict.fromkeys(specs, 0)
         self.taught: defaultdict[str, dict[str, int]] = defaultdict(dict)  # learner, id: which lesson it was
         self.chosen: defaultdict[str, set[str]] = defaultdict(set)

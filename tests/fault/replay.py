@@ -41,7 +41,7 @@ class Replayed:
 
 def replay(history: History, limits: Limits) -> Replayed:
     spec = CombinerSpec.from_json(history.spec)
-    host = Learner(history.name, spec, build(spec), limits, lambda: 0.0)
+    host = Learner(history.name, spec, build, limits, lambda: 0.0)
     for event in history.events:
         if event is not None:
             host.apply(event)

@@ -123,6 +123,8 @@ class _ReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Reason.ValueTy
     """UNAVAILABLE: the daemon drains or cannot write; send the same request again later."""
     REASON_INTERNAL: _Reason.ValueType  # 13
     """INTERNAL: a defect of the daemon, logged there."""
+    REASON_OUT_OF_SERVICE: _Reason.ValueType  # 14
+    """FAILED_PRECONDITION: the learner could not be restored, or a defect has stopped it; others are not affected."""
 
 class Reason(_Reason, metaclass=_ReasonEnumTypeWrapper):
     """What went wrong with a request, with the code that it travels under."""
@@ -155,6 +157,8 @@ REASON_UNAVAILABLE: Reason.ValueType  # 12
 """UNAVAILABLE: the daemon drains or cannot write; send the same request again later."""
 REASON_INTERNAL: Reason.ValueType  # 13
 """INTERNAL: a defect of the daemon, logged there."""
+REASON_OUT_OF_SERVICE: Reason.ValueType  # 14
+"""FAILED_PRECONDITION: the learner could not be restored, or a defect has stopped it; others are not affected."""
 Global___Reason: _TypeAlias = Reason  # noqa: Y015
 
 @_typing.final

@@ -27,7 +27,7 @@ from galloon.v1 import spec_pb2 as galloon_dot_v1_dot_spec__pb2
 from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19galloon/v1/learners.proto\x12\ngalloon.v1\x1a\x18galloon/v1/combine.proto\x1a\x15galloon/v1/spec.proto\x1a\x1cgoogle/protobuf/struct.proto\"\xa1\x01\n\x07Learner\x12\x0c\n\x04name\x18\x01 \x01(\t\x12%\n\x04spec\x18\x02 \x01(\x0b\x32\x17.galloon.v1.LearnerSpec\x12\x0f\n\x07\x65xperts\x18\x03 \x03(\t\x12*\n\nstatistics\x18\x04 \x01(\x0b\x32\x16.galloon.v1.Statistics\x12\x0e\n\x06\x64igest\x18\x05 \x01(\t\x12\x14\n\x0cstate_digest\x18\x06 \x01(\t\"\x94\x05\n\nStatistics\x12\x16\n\x0erounds_started\x18\x01 \x01(\x04\x12\x0f\n\x07lessons\x18\x02 \x01(\x04\x12\x16\n\x0erounds_pending\x18\x03 \x01(\x04\x12\x16\n\x0erounds_expired\x18\x04 \x01(\x04\x12\x0c\n\x04gain\x18\x05 \x01(\x01\x12\x13\n\x06regret\x18\x06 \x01(\x01H\x00\x88\x01\x01\x12\x1c\n\x0fregret_estimate\x18\x07 \x01(\x01H\x01\x88\x01\x01\x12\x12\n\x05\x62ound\x18\x08 \x01(\x01H\x02\x88\x01\x01\x12\x15\n\rexpert_states\x18\t \x01(\x04\x12\x1a\n\x12\x65xpert_transitions\x18\n \x01(\x04\x12\x16\n\x0e\x63ontext_states\x18\x0b \x01(\x04\x12\x1b\n\x13\x63ontext_transitions\x18\x0c \x01(\x04\x12\x13\n\x0bstate_bytes\x18\r \x01(\x04\x12\x17\n\x0fjournal_entries\x18\x0e \x01(\x04\x12\x16\n\x0esnapshot_bytes\x18\x0f \x01(\x04\x12\x1b\n\x0esnapshot_age_s\x18\x10 \x01(\x01H\x03\x88\x01\x01\x12\x0f\n\x07streams\x18\x11 \x01(\r\x12&\n\x05\x65xtra\x18\x12 \x01(\x0b\x32\x17.google.protobuf.Struct\x12;\n\x0b\x65rror_rates\x18\x13 \x03(\x0b\x32&.galloon.v1.Statistics.ErrorRatesEntry\x12\x11\n\tguarantee\x18\x14 \x01(\t\x1aH\n\x0f\x45rrorRatesEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12$\n\x05value\x18\x02 \x01(\x0b\x32\x15.galloon.v1.ErrorRate:\x02\x38\x01\x42\t\n\x07_regretB\x12\n\x10_regret_estimateB\x08\n\x06_boundB\x11\n\x0f_snapshot_age_s\"Q\n\tErrorRate\x12\x12\n\nword_edits\x18\x01 \x01(\x04\x12\r\n\x05words\x18\x02 \x01(\x04\x12\x12\n\nchar_edits\x18\x03 \x01(\x04\x12\r\n\x05\x63hars\x18\x04 \x01(\x04\"K\n\x14\x43reateLearnerRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12%\n\x04spec\x18\x02 \x01(\x0b\x32\x17.galloon.v1.LearnerSpec\"N\n\x15\x43reateLearnerResponse\x12$\n\x07learner\x18\x01 \x01(\x0b\x32\x13.galloon.v1.Learner\x12\x0f\n\x07\x63reated\x18\x02 \x01(\x08\"!\n\x11GetLearnerRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\":\n\x12GetLearnerResponse\x12$\n\x07learner\x18\x01 \x01(\x0b\x32\x13.galloon.v1.Learner\"L\n\x13ListLearnersRequest\x12\x11\n\tpage_size\x18\x01 \x01(\r\x12\x12\n\npage_token\x18\x02 \x01(\t\x12\x0e\n\x06prefix\x18\x03 \x01(\t\"V\n\x14ListLearnersResponse\x12%\n\x08learners\x18\x01 \x03(\x0b\x32\x13.galloon.v1.Learner\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"$\n\x14\x44\x65leteLearnerRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"\x17\n\x15\x44\x65leteLearnerResponse\"&\n\x16SnapshotLearnerRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"b\n\x17SnapshotLearnerResponse\x12\x16\n\x0esnapshot_bytes\x18\x01 \x01(\x04\x12\x1f\n\x17journal_entries_dropped\x18\x02 \x01(\x04\x12\x0e\n\x06\x64igest\x18\x03 \x01(\t\"$\n\x14\x45xportLearnerRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"&\n\x15\x45xportLearnerResponse\x12\r\n\x05\x63hunk\x18\x01 \x01(\x0c\"3\n\x14ImportLearnerRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05\x63hunk\x18\x02 \x01(\x0c\"=\n\x15ImportLearnerResponse\x12$\n\x07learner\x18\x01 \x01(\x0b\x32\x13.galloon.v1.Learner\"[\n\x17\x45xplainUtteranceRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\n\n\x02id\x18\x02 \x01(\t\x12\x12\n\nfirst_slot\x18\x03 \x01(\r\x12\x12\n\nmost_slots\x18\x04 \x01(\r\"\x94\x02\n\x18\x45xplainUtteranceResponse\x12\n\n\x02id\x18\x01 \x01(\t\x12\r\n\x05round\x18\x02 \x01(\x04\x12%\n\x05state\x18\x03 \x01(\x0e\x32\x16.galloon.v1.RoundState\x12\x0c\n\x04text\x18\x04 \x01(\t\x12\x12\n\nslot_count\x18\x05 \x01(\r\x12\x1c\n\x0flog_probability\x18\x06 \x01(\x01H\x00\x88\x01\x01\x12\x0f\n\x07lessons\x18\x07 \x01(\x04\x12\x15\n\rlessons_since\x18\x08 \x01(\x04\x12\x10\n\x08\x64\x65tailed\x18\t \x01(\x08\x12(\n\x05slots\x18\n \x03(\x0b\x32\x19.galloon.v1.ExplainedSlotB\x12\n\x10_log_probability\"\xa5\x02\n\rExplainedSlot\x12\x0c\n\x04slot\x18\x01 \x01(\r\x12\r\n\x05token\x18\x02 \x01(\t\x12\x0e\n\x06\x65xpert\x18\x03 \x01(\t\x12\x18\n\x0bprobability\x18\x04 \x01(\x01H\x00\x88\x01\x01\x12*\n\x06offers\x18\x05 \x03(\x0b\x32\x1a.galloon.v1.ExplainedOffer\x12\x33\n\x05trust\x18\x06 \x03(\x0b\x32$.galloon.v1.ExplainedSlot.TrustEntry\x12.\n\x08\x63ontexts\x18\x07 \x03(\x0b\x32\x1c.galloon.v1.ExplainedContext\x1a,\n\nTrustEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x01:\x02\x38\x01\x42\x0e\n\x0c_probability\"\xa6\x01\n\x0e\x45xplainedOffer\x12\r\n\x05token\x18\x01 \x01(\t\x12\x0f\n\x07\x65xperts\x18\x02 \x03(\t\x12\x18\n\x0bprobability\x18\x03 \x01(\x01H\x00\x88\x01\x01\x12\x12\n\x05score\x18\x04 \x01(\x01H\x01\x88\x01\x01\x12,\n\x07reasons\x18\x05 \x03(\x0b\x32\x1b.galloon.v1.ExplainedReasonB\x0e\n\x0c_probabilityB\x08\n\x06_score\"/\n\x0f\x45xplainedReason\x12\x0e\n\x06phrase\x18\x01 \x01(\t\x12\x0c\n\x04part\x18\x02 \x01(\x01\"0\n\x10\x45xplainedContext\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0e\n\x06weight\x18\x02 \x01(\x01\":\n\x16WatchStatisticsRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x12\n\ninterval_s\x18\x02 \x01(\x01\"E\n\x17WatchStatisticsResponse\x12*\n\nstatistics\x18\x01 \x01(\x0b\x32\x16.galloon.v1.Statistics2\xa5\x06\n\x0eLearnerService\x12T\n\rCreateLearner\x12 .galloon.v1.CreateLearnerRequest\x1a!.galloon.v1.CreateLearnerResponse\x12K\n\nGetLearner\x12\x1d.galloon.v1.GetLearnerRequest\x1a\x1e.galloon.v1.GetLearnerResponse\x12Q\n\x0cListLearners\x12\x1f.galloon.v1.ListLearnersRequest\x1a .galloon.v1.ListLearnersResponse\x12T\n\rDeleteLearner\x12 .galloon.v1.DeleteLearnerRequest\x1a!.galloon.v1.DeleteLearnerResponse\x12Z\n\x0fSnapshotLearner\x12\".galloon.v1.SnapshotLearnerRequest\x1a#.galloon.v1.SnapshotLearnerResponse\x12V\n\rExportLearner\x12 .galloon.v1.ExportLearnerRequest\x1a!.galloon.v1.ExportLearnerResponse0\x01\x12V\n\rImportLearner\x12 .galloon.v1.ImportLearnerRequest\x1a!.galloon.v1.ImportLearnerResponse(\x01\x12]\n\x10\x45xplainUtterance\x12#.galloon.v1.ExplainUtteranceRequest\x1a$.galloon.v1.ExplainUtteranceResponse\x12\\\n\x0fWatchStatistics\x12\".galloon.v1.WatchStatisticsRequest\x1a#.galloon.v1.WatchStatisticsResponse0\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19galloon/v1/learners.proto\x12\ngalloon.v1\x1a\x18galloon/v1/combine.proto\x1a\x15galloon/v1/spec.proto\x1a\x1cgoogle/protobuf/struct.proto\"\xa1\x01\n\x07Learner\x12\x0c\n\x04name\x18\x01 \x01(\t\x12%\n\x04spec\x18\x02 \x01(\x0b\x32\x17.galloon.v1.LearnerSpec\x12\x0f\n\x07\x65xperts\x18\x03 \x03(\t\x12*\n\nstatistics\x18\x04 \x01(\x0b\x32\x16.galloon.v1.Statistics\x12\x0e\n\x06\x64igest\x18\x05 \x01(\t\x12\x14\n\x0cstate_digest\x18\x06 \x01(\t\"\x94\x05\n\nStatistics\x12\x16\n\x0erounds_started\x18\x01 \x01(\x04\x12\x0f\n\x07lessons\x18\x02 \x01(\x04\x12\x16\n\x0erounds_pending\x18\x03 \x01(\x04\x12\x16\n\x0erounds_expired\x18\x04 \x01(\x04\x12\x0c\n\x04gain\x18\x05 \x01(\x01\x12\x13\n\x06regret\x18\x06 \x01(\x01H\x00\x88\x01\x01\x12\x1c\n\x0fregret_estimate\x18\x07 \x01(\x01H\x01\x88\x01\x01\x12\x12\n\x05\x62ound\x18\x08 \x01(\x01H\x02\x88\x01\x01\x12\x15\n\rexpert_states\x18\t \x01(\x04\x12\x1a\n\x12\x65xpert_transitions\x18\n \x01(\x04\x12\x16\n\x0e\x63ontext_states\x18\x0b \x01(\x04\x12\x1b\n\x13\x63ontext_transitions\x18\x0c \x01(\x04\x12\x13\n\x0bstate_bytes\x18\r \x01(\x04\x12\x17\n\x0fjournal_entries\x18\x0e \x01(\x04\x12\x16\n\x0esnapshot_bytes\x18\x0f \x01(\x04\x12\x1b\n\x0esnapshot_age_s\x18\x10 \x01(\x01H\x03\x88\x01\x01\x12\x0f\n\x07streams\x18\x11 \x01(\r\x12&\n\x05\x65xtra\x18\x12 \x01(\x0b\x32\x17.google.protobuf.Struct\x12;\n\x0b\x65rror_rates\x18\x13 \x03(\x0b\x32&.galloon.v1.Statistics.ErrorRatesEntry\x12\x11\n\tguarantee\x18\x14 \x01(\t\x1aH\n\x0f\x45rrorRatesEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12$\n\x05value\x18\x02 \x01(\x0b\x32\x15.galloon.v1.ErrorRate:\x02\x38\x01\x42\t\n\x07_regretB\x12\n\x10_regret_estimateB\x08\n\x06_boundB\x11\n\x0f_snapshot_age_s\"Q\n\tErrorRate\x12\x12\n\nword_edits\x18\x01 \x01(\x04\x12\r\n\x05words\x18\x02 \x01(\x04\x12\x12\n\nchar_edits\x18\x03 \x01(\x04\x12\r\n\x05\x63hars\x18\x04 \x01(\x04\"K\n\x14\x43reateLearnerRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12%\n\x04spec\x18\x02 \x01(\x0b\x32\x17.galloon.v1.LearnerSpec\"N\n\x15\x43reateLearnerResponse\x12$\n\x07learner\x18\x01 \x01(\x0b\x32\x13.galloon.v1.Learner\x12\x0f\n\x07\x63reated\x18\x02 \x01(\x08\"!\n\x11GetLearnerRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\":\n\x12GetLearnerResponse\x12$\n\x07learner\x18\x01 \x01(\x0b\x32\x13.galloon.v1.Learner\"L\n\x13ListLearnersRequest\x12\x11\n\tpage_size\x18\x01 \x01(\r\x12\x12\n\npage_token\x18\x02 \x01(\t\x12\x0e\n\x06prefix\x18\x03 \x01(\t\"\x88\x01\n\x14ListLearnersResponse\x12%\n\x08learners\x18\x01 \x03(\x0b\x32\x13.galloon.v1.Learner\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x12\x30\n\x0eout_of_service\x18\x03 \x03(\x0b\x32\x18.galloon.v1.OutOfService\")\n\x0cOutOfService\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0b\n\x03why\x18\x02 \x01(\t\"$\n\x14\x44\x65leteLearnerRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"\x17\n\x15\x44\x65leteLearnerResponse\"&\n\x16SnapshotLearnerRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"b\n\x17SnapshotLearnerResponse\x12\x16\n\x0esnapshot_bytes\x18\x01 \x01(\x04\x12\x1f\n\x17journal_entries_dropped\x18\x02 \x01(\x04\x12\x0e\n\x06\x64igest\x18\x03 \x01(\t\"$\n\x14\x45xportLearnerRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"&\n\x15\x45xportLearnerResponse\x12\r\n\x05\x63hunk\x18\x01 \x01(\x0c\"3\n\x14ImportLearnerRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05\x63hunk\x18\x02 \x01(\x0c\"=\n\x15ImportLearnerResponse\x12$\n\x07learner\x18\x01 \x01(\x0b\x32\x13.galloon.v1.Learner\"[\n\x17\x45xplainUtteranceRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\n\n\x02id\x18\x02 \x01(\t\x12\x12\n\nfirst_slot\x18\x03 \x01(\r\x12\x12\n\nmost_slots\x18\x04 \x01(\r\"\x94\x02\n\x18\x45xplainUtteranceResponse\x12\n\n\x02id\x18\x01 \x01(\t\x12\r\n\x05round\x18\x02 \x01(\x04\x12%\n\x05state\x18\x03 \x01(\x0e\x32\x16.galloon.v1.RoundState\x12\x0c\n\x04text\x18\x04 \x01(\t\x12\x12\n\nslot_count\x18\x05 \x01(\r\x12\x1c\n\x0flog_probability\x18\x06 \x01(\x01H\x00\x88\x01\x01\x12\x0f\n\x07lessons\x18\x07 \x01(\x04\x12\x15\n\rlessons_since\x18\x08 \x01(\x04\x12\x10\n\x08\x64\x65tailed\x18\t \x01(\x08\x12(\n\x05slots\x18\n \x03(\x0b\x32\x19.galloon.v1.ExplainedSlotB\x12\n\x10_log_probability\"\xa5\x02\n\rExplainedSlot\x12\x0c\n\x04slot\x18\x01 \x01(\r\x12\r\n\x05token\x18\x02 \x01(\t\x12\x0e\n\x06\x65xpert\x18\x03 \x01(\t\x12\x18\n\x0bprobability\x18\x04 \x01(\x01H\x00\x88\x01\x01\x12*\n\x06offers\x18\x05 \x03(\x0b\x32\x1a.galloon.v1.ExplainedOffer\x12\x33\n\x05trust\x18\x06 \x03(\x0b\x32$.galloon.v1.ExplainedSlot.TrustEntry\x12.\n\x08\x63ontexts\x18\x07 \x03(\x0b\x32\x1c.galloon.v1.ExplainedContext\x1a,\n\nTrustEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x01:\x02\x38\x01\x42\x0e\n\x0c_probability\"\xa6\x01\n\x0e\x45xplainedOffer\x12\r\n\x05token\x18\x01 \x01(\t\x12\x0f\n\x07\x65xperts\x18\x02 \x03(\t\x12\x18\n\x0bprobability\x18\x03 \x01(\x01H\x00\x88\x01\x01\x12\x12\n\x05score\x18\x04 \x01(\x01H\x01\x88\x01\x01\x12,\n\x07reasons\x18\x05 \x03(\x0b\x32\x1b.galloon.v1.ExplainedReasonB\x0e\n\x0c_probabilityB\x08\n\x06_score\"/\n\x0f\x45xplainedReason\x12\x0e\n\x06phrase\x18\x01 \x01(\t\x12\x0c\n\x04part\x18\x02 \x01(\x01\"0\n\x10\x45xplainedContext\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0e\n\x06weight\x18\x02 \x01(\x01\":\n\x16WatchStatisticsRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x12\n\ninterval_s\x18\x02 \x01(\x01\"E\n\x17WatchStatisticsResponse\x12*\n\nstatistics\x18\x01 \x01(\x0b\x32\x16.galloon.v1.Statistics2\xa5\x06\n\x0eLearnerService\x12T\n\rCreateLearner\x12 .galloon.v1.CreateLearnerRequest\x1a!.galloon.v1.CreateLearnerResponse\x12K\n\nGetLearner\x12\x1d.galloon.v1.GetLearnerRequest\x1a\x1e.galloon.v1.GetLearnerResponse\x12Q\n\x0cListLearners\x12\x1f.galloon.v1.ListLearnersRequest\x1a .galloon.v1.ListLearnersResponse\x12T\n\rDeleteLearner\x12 .galloon.v1.DeleteLearnerRequest\x1a!.galloon.v1.DeleteLearnerResponse\x12Z\n\x0fSnapshotLearner\x12\".galloon.v1.SnapshotLearnerRequest\x1a#.galloon.v1.SnapshotLearnerResponse\x12V\n\rExportLearner\x12 .galloon.v1.ExportLearnerRequest\x1a!.galloon.v1.ExportLearnerResponse0\x01\x12V\n\rImportLearner\x12 .galloon.v1.ImportLearnerRequest\x1a!.galloon.v1.ImportLearnerResponse(\x01\x12]\n\x10\x45xplainUtterance\x12#.galloon.v1.ExplainUtteranceRequest\x1a$.galloon.v1.ExplainUtteranceResponse\x12\\\n\x0fWatchStatistics\x12\".galloon.v1.WatchStatisticsRequest\x1a#.galloon.v1.WatchStatisticsResponse0\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -56,42 +56,44 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GETLEARNERRESPONSE']._serialized_end=1280
   _globals['_LISTLEARNERSREQUEST']._serialized_start=1282
   _globals['_LISTLEARNERSREQUEST']._serialized_end=1358
-  _globals['_LISTLEARNERSRESPONSE']._serialized_start=1360
-  _globals['_LISTLEARNERSRESPONSE']._serialized_end=1446
-  _globals['_DELETELEARNERREQUEST']._serialized_start=1448
-  _globals['_DELETELEARNERREQUEST']._serialized_end=1484
-  _globals['_DELETELEARNERRESPONSE']._serialized_start=1486
-  _globals['_DELETELEARNERRESPONSE']._serialized_end=1509
-  _globals['_SNAPSHOTLEARNERREQUEST']._serialized_start=1511
-  _globals['_SNAPSHOTLEARNERREQUEST']._serialized_end=1549
-  _globals['_SNAPSHOTLEARNERRESPONSE']._serialized_start=1551
-  _globals['_SNAPSHOTLEARNERRESPONSE']._serialized_end=1649
-  _globals['_EXPORTLEARNERREQUEST']._serialized_start=1651
-  _globals['_EXPORTLEARNERREQUEST']._serialized_end=1687
-  _globals['_EXPORTLEARNERRESPONSE']._serialized_start=1689
-  _globals['_EXPORTLEARNERRESPONSE']._serialized_end=1727
-  _globals['_IMPORTLEARNERREQUEST']._serialized_start=1729
-  _globals['_IMPORTLEARNERREQUEST']._serialized_end=1780
-  _globals['_IMPORTLEARNERRESPONSE']._serialized_start=1782
-  _globals['_IMPORTLEARNERRESPONSE']._serialized_end=1843
-  _globals['_EXPLAINUTTERANCEREQUEST']._serialized_start=1845
-  _globals['_EXPLAINUTTERANCEREQUEST']._serialized_end=1936
-  _globals['_EXPLAINUTTERANCERESPONSE']._serialized_start=1939
-  _globals['_EXPLAINUTTERANCERESPONSE']._serialized_end=2215
-  _globals['_EXPLAINEDSLOT']._serialized_start=2218
-  _globals['_EXPLAINEDSLOT']._serialized_end=2511
-  _globals['_EXPLAINEDSLOT_TRUSTENTRY']._serialized_start=2451
-  _globals['_EXPLAINEDSLOT_TRUSTENTRY']._serialized_end=2495
-  _globals['_EXPLAINEDOFFER']._serialized_start=2514
-  _globals['_EXPLAINEDOFFER']._serialized_end=2680
-  _globals['_EXPLAINEDREASON']._serialized_start=2682
-  _globals['_EXPLAINEDREASON']._serialized_end=2729
-  _globals['_EXPLAINEDCONTEXT']._serialized_start=2731
-  _globals['_EXPLAINEDCONTEXT']._serialized_end=2779
-  _globals['_WATCHSTATISTICSREQUEST']._serialized_start=2781
-  _globals['_WATCHSTATISTICSREQUEST']._serialized_end=2839
-  _globals['_WATCHSTATISTICSRESPONSE']._serialized_start=2841
-  _globals['_WATCHSTATISTICSRESPONSE']._serialized_end=2910
-  _globals['_LEARNERSERVICE']._serialized_start=2913
-  _globals['_LEARNERSERVICE']._serialized_end=3718
+  _globals['_LISTLEARNERSRESPONSE']._serialized_start=1361
+  _globals['_LISTLEARNERSRESPONSE']._serialized_end=1497
+  _globals['_OUTOFSERVICE']._serialized_start=1499
+  _globals['_OUTOFSERVICE']._serialized_end=1540
+  _globals['_DELETELEARNERREQUEST']._serialized_start=1542
+  _globals['_DELETELEARNERREQUEST']._serialized_end=1578
+  _globals['_DELETELEARNERRESPONSE']._serialized_start=1580
+  _globals['_DELETELEARNERRESPONSE']._serialized_end=1603
+  _globals['_SNAPSHOTLEARNERREQUEST']._serialized_start=1605
+  _globals['_SNAPSHOTLEARNERREQUEST']._serialized_end=1643
+  _globals['_SNAPSHOTLEARNERRESPONSE']._serialized_start=1645
+  _globals['_SNAPSHOTLEARNERRESPONSE']._serialized_end=1743
+  _globals['_EXPORTLEARNERREQUEST']._serialized_start=1745
+  _globals['_EXPORTLEARNERREQUEST']._serialized_end=1781
+  _globals['_EXPORTLEARNERRESPONSE']._serialized_start=1783
+  _globals['_EXPORTLEARNERRESPONSE']._serialized_end=1821
+  _globals['_IMPORTLEARNERREQUEST']._serialized_start=1823
+  _globals['_IMPORTLEARNERREQUEST']._serialized_end=1874
+  _globals['_IMPORTLEARNERRESPONSE']._serialized_start=1876
+  _globals['_IMPORTLEARNERRESPONSE']._serialized_end=1937
+  _globals['_EXPLAINUTTERANCEREQUEST']._serialized_start=1939
+  _globals['_EXPLAINUTTERANCEREQUEST']._serialized_end=2030
+  _globals['_EXPLAINUTTERANCERESPONSE']._serialized_start=2033
+  _globals['_EXPLAINUTTERANCERESPONSE']._serialized_end=2309
+  _globals['_EXPLAINEDSLOT']._serialized_start=2312
+  _globals['_EXPLAINEDSLOT']._serialized_end=2605
+  _globals['_EXPLAINEDSLOT_TRUSTENTRY']._serialized_start=2545
+  _globals['_EXPLAINEDSLOT_TRUSTENTRY']._serialized_end=2589
+  _globals['_EXPLAINEDOFFER']._serialized_start=2608
+  _globals['_EXPLAINEDOFFER']._serialized_end=2774
+  _globals['_EXPLAINEDREASON']._serialized_start=2776
+  _globals['_EXPLAINEDREASON']._serialized_end=2823
+  _globals['_EXPLAINEDCONTEXT']._serialized_start=2825
+  _globals['_EXPLAINEDCONTEXT']._serialized_end=2873
+  _globals['_WATCHSTATISTICSREQUEST']._serialized_start=2875
+  _globals['_WATCHSTATISTICSREQUEST']._serialized_end=2933
+  _globals['_WATCHSTATISTICSRESPONSE']._serialized_start=2935
+  _globals['_WATCHSTATISTICSRESPONSE']._serialized_end=3004
+  _globals['_LEARNERSERVICE']._serialized_start=3007
+  _globals['_LEARNERSERVICE']._serialized_end=3812
 # @@protoc_insertion_point(module_scope)

@@ -385,25 +385,59 @@ class ListLearnersResponse(_message.Message):
 
     LEARNERS_FIELD_NUMBER: _builtins.int
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    OUT_OF_SERVICE_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
     """For the next page; empty when this is the last one."""
     @_builtins.property
     def learners(self) -> _containers.RepeatedCompositeFieldContainer[Global___Learner]:
         """The learners, without statistics and digests."""
 
+    @_builtins.property
+    def out_of_service(self) -> _containers.RepeatedCompositeFieldContainer[Global___OutOfService]:
+        """Learners of that prefix that cannot be used, all of them on the first page. Other learners are not affected."""
+
     def __init__(
         self,
         *,
         learners: _abc.Iterable[Global___Learner] | None = ...,
         next_page_token: _builtins.str = ...,
+        out_of_service: _abc.Iterable[Global___OutOfService] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["learners", b"learners", "next_page_token", b"next_page_token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["learners", b"learners", "next_page_token", b"next_page_token", "out_of_service", b"out_of_service"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ListLearnersResponse: _TypeAlias = ListLearnersResponse  # noqa: Y015
+
+@_typing.final
+class OutOfService(_message.Message):
+    """A learner that the daemon keeps and cannot use: it could not be restored, or a defect has stopped it. Its name stays
+    taken until it is deleted. What lies in the store is not touched, so the learner is back when what is wrong is mended.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    WHY_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    """Its name."""
+    why: _builtins.str
+    """Why, and what to do."""
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        why: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name", "why", b"why"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___OutOfService: _TypeAlias = OutOfService  # noqa: Y015
 
 @_typing.final
 class DeleteLearnerRequest(_message.Message):

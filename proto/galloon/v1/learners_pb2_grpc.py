@@ -27,7 +27,8 @@ if _version_not_supported:
 
 class LearnerServiceStub:
     """Manages learners. Errors are gRPC statuses: NOT_FOUND for a name without learner, INVALID_ARGUMENT with the field,
-    RESOURCE_EXHAUSTED with the limit's name and value, PERMISSION_DENIED where the token does not cover the name.
+    RESOURCE_EXHAUSTED with the limit's name and value, PERMISSION_DENIED where the token does not cover the name,
+    FAILED_PRECONDITION for a learner that is out of service, which can only be deleted.
     """
 
     def __init__(self, channel):
@@ -85,7 +86,8 @@ class LearnerServiceStub:
 
 class LearnerServiceServicer:
     """Manages learners. Errors are gRPC statuses: NOT_FOUND for a name without learner, INVALID_ARGUMENT with the field,
-    RESOURCE_EXHAUSTED with the limit's name and value, PERMISSION_DENIED where the token does not cover the name.
+    RESOURCE_EXHAUSTED with the limit's name and value, PERMISSION_DENIED where the token does not cover the name,
+    FAILED_PRECONDITION for a learner that is out of service, which can only be deleted.
     """
 
     def CreateLearner(self, request, context):
@@ -211,7 +213,8 @@ def add_LearnerServiceServicer_to_server(servicer, server):
  # This class is part of an EXPERIMENTAL API.
 class LearnerService:
     """Manages learners. Errors are gRPC statuses: NOT_FOUND for a name without learner, INVALID_ARGUMENT with the field,
-    RESOURCE_EXHAUSTED with the limit's name and value, PERMISSION_DENIED where the token does not cover the name.
+    RESOURCE_EXHAUSTED with the limit's name and value, PERMISSION_DENIED where the token does not cover the name,
+    FAILED_PRECONDITION for a learner that is out of service, which can only be deleted.
     """
 
     @staticmethod

@@ -28,7 +28,8 @@ GRPC_VERSION: str
 
 class LearnerServiceStub:
     """Manages learners. Errors are gRPC statuses: NOT_FOUND for a name without learner, INVALID_ARGUMENT with the field,
-    RESOURCE_EXHAUSTED with the limit's name and value, PERMISSION_DENIED where the token does not cover the name.
+    RESOURCE_EXHAUSTED with the limit's name and value, PERMISSION_DENIED where the token does not cover the name,
+    FAILED_PRECONDITION for a learner that is out of service, which can only be deleted.
     """
 
     @_typing.overload
@@ -61,7 +62,8 @@ class LearnerServiceStub:
 @_typing.type_check_only
 class LearnerServiceAsyncStub(LearnerServiceStub):
     """Manages learners. Errors are gRPC statuses: NOT_FOUND for a name without learner, INVALID_ARGUMENT with the field,
-    RESOURCE_EXHAUSTED with the limit's name and value, PERMISSION_DENIED where the token does not cover the name.
+    RESOURCE_EXHAUSTED with the limit's name and value, PERMISSION_DENIED where the token does not cover the name,
+    FAILED_PRECONDITION for a learner that is out of service, which can only be deleted.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
@@ -90,7 +92,8 @@ class LearnerServiceAsyncStub(LearnerServiceStub):
 
 class LearnerServiceServicer(metaclass=_abc_1.ABCMeta):
     """Manages learners. Errors are gRPC statuses: NOT_FOUND for a name without learner, INVALID_ARGUMENT with the field,
-    RESOURCE_EXHAUSTED with the limit's name and value, PERMISSION_DENIED where the token does not cover the name.
+    RESOURCE_EXHAUSTED with the limit's name and value, PERMISSION_DENIED where the token does not cover the name,
+    FAILED_PRECONDITION for a learner that is out of service, which can only be deleted.
     """
 
     @_abc_1.abstractmethod
