@@ -45,7 +45,7 @@ def pieces(utterance: Utterance, unit: Unit, longest: int = LONGEST) -> list[Utt
             utterance,
             id=utterance.id if number == 1 else f"{utterance.id}+{number}",
             target=None,
-            outputs=tuple(
+            said=tuple(
                 ExpertOutput(output.name, output.words[first:last], output.confidence)
                 for output, first, last in zip(outputs, low, high, strict=True)
             ),
