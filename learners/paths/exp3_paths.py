@@ -157,6 +157,9 @@ class Exp3Paths:
         trie.flows(*self._tree, self._tails, *self._ways, self._used, flows)
         return flows
 
+    def memory_bytes(self) -> int:
+        return 4 * self.automaton.longest_path + 8 * 2
+
     def size(self) -> Size:
         nodes, children, tails = (int(n) for n in self._used)
         used_bytes = nodes * (8 + 8 + 4) + children * 4 + tails * 2

@@ -17,7 +17,7 @@ from galloon.learners.automata.ensemble_context import EnsembleContext
 from galloon.learners.automata.expert import ExpertAutomaton
 from galloon.learners.combiners.contract import Statistics
 from galloon.learners.combiners.spec import CombinerSpec
-from galloon.learners.errors import DamagedState, InvalidInput
+from galloon.learners.errors import BudgetExceeded, DamagedState, InvalidInput
 from galloon.learners.gains.arbitrary import ArbitraryGain
 from galloon.learners.gains.spec import gain_from_spec
 from galloon.learners.paths.build import Making, fitting_context, make_learner
@@ -39,6 +39,11 @@ from galloon.learners.paths.protocol import (
     SemiBanditFeedback,
     Setting,
 )
+
+ROUND_BYTES = 1 << 24  # of the memories of one utterance's windows: they are journaled as one entry
+ROUND_TRANSITIONS = (
+    1 << 24
+)  # of all windows of one utterance: their gains are eight bytes each while it is learned
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +110,23 @@ class Game:
         return self.learner.choose_best() if self._decide_best else self.learner.choose(round_number)
 
     def choose_many(self, first_round: int, count: int) -> PathChoices:
-        """As `choose` for so many rounds."""
+        """As `choose` for so many rounds, if what they remember and what they will be taught keeps its budget."""
+        self._check_budget(count)
         if self._decide_best:
             return PathChoices.of([self.learner.choose_best()] * count)
         return self.learner.choose_many(first_round, count)
+
+    def _check_budget(self, windows: int) -> None:
+        """By arithmetic, before anything is made or journaled: nothing is chosen that could not be learned."""
+        transitions = self.expert.edge_count if self.context is None else self.context.transition_count
+        for limit, needed, allowed in (
+            ("bytes that a round remembers", windows * self.learner.memory_bytes(), ROUND_BYTES),
+            ("transitions of all windows", windows * transitions, ROUND_TRANSITIONS),
+        ):
+            if needed > allowed:
+                raise BudgetExceeded(
+                    limit, needed, allowed, "cut the utterance, or use fewer experts or a shorter gain"
+                )
 
     def path_of(self, memory: Memory) -> IntArray:
         """The path of A that was chosen."""

@@ -133,6 +133,11 @@ class PathLearner(ABC):
     @abstractmethod
     def marginals(self) -> FloatArray: ...
 
+    def memory_bytes(self) -> int:
+        """The most that the memory of one round takes."""
+        length = self.context.longest_path
+        return 4 * length + 8 * (self._number_count(length) + 1)
+
     def size(self) -> Size:
         arrays = sum(array.nbytes for array in self._arrays().values())
         return Size(self.context.state_count, self.context.transition_count, arrays)

@@ -190,6 +190,10 @@ class Learner(Protocol):
         """The most probable path, instead of drawing: no guarantee under partial feedback."""
         ...
 
+    def memory_bytes(self) -> int:
+        """The most that the memory of one round takes, by arithmetic."""
+        ...
+
     def learn(self, memory: Memory, feedback: Feedback) -> None:
         """Take in what was revealed of the round that `memory` comes from."""
         ...
