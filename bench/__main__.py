@@ -10,6 +10,7 @@ from rich.table import Table
 
 MODULES = (
     "rate",
+    "pages",
     "crowd",
     "automata",
     "rounds",

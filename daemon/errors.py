@@ -192,6 +192,7 @@ ADVICE = {
     "learners_per_principal": "delete learners that are not needed, or raise limits.learners_per_principal",
     "streams": "close streams that are not needed, or raise limits.streams",
     "streams_per_principal": "close streams that are not needed, or raise limits.streams_per_principal",
+    "page_requests": "send more pages with fewer requests, or raise limits.page_requests",
     "bytes_per_principal": "wait for answers before sending more, or raise limits.bytes_per_principal",
     "import_bytes": "raise limits.import_bytes to import a learner this large",
 }

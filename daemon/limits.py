@@ -25,6 +25,7 @@ class Limits:
     streams_per_principal: int = 2000
     other_calls: int = 2000
     in_flight: int = 64
+    page_requests: int = 64
     bytes_per_principal: int = 67_108_864
     import_bytes: int = 268_435_456
 

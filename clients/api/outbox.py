@@ -1,7 +1,7 @@
 """The requests of one stream that wait for an answer, and what to send next; knows nothing of sockets.
 
-`accept` takes a request, `next_to_send` gives the one whose turn it is, `answered` ends it, `postpone` and `again`
-put one off. After a reconnect `resume` queues everything whose fate is unknown once more: ids make that safe.
+`accept` takes a request, `next_page` gives those whose turn it is, `answered` ends one, `postpone` and `again` put
+one off. After a reconnect `resume` queues everything whose fate is unknown once more: ids make that safe.
 
 Choices are answered before they are durable, so a crash of the daemon can lose one that the caller has seen. That
 is why utterances are remembered until their feedback is learned: a lost one is *recalled* (sent again by itself)
@@ -15,10 +15,12 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 from typing import Any
 
 from galloon.clients.api.errors import ChoiceReplaced, FateUnknown
 from galloon.codec.answer import Choice
+from galloon.codec.page import REQUEST_BYTES
 from galloon.v1 import combine_pb2 as wire
 
 MOST_UNSURE_IDS = 10_000  # that the daemon answers for in one open
@@ -40,7 +42,7 @@ class Place(Enum):
 Key = tuple[Kind, str]
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(eq=False)
 class Request:
     """One utterance or feedback on its way. No answer: it is a recall, which nobody awaits."""
 
@@ -57,6 +59,11 @@ class Request:
     @property
     def key(self) -> Key:
         return self.kind, self.id
+
+    @cached_property
+    def size(self) -> int:
+        """Bytes that it takes in a page, at most."""
+        return self.message.ByteSize() + REQUEST_BYTES
 
     @property
     def given_up(self) -> bool:
@@ -97,14 +104,29 @@ class Outbox:
             request.place = Place.PARKED
             before.followers.append(request)
 
-    def next_to_send(self) -> Request | None:
-        """The next request, now sent; None when there is none to send."""
+    def next_page(self, requests: int, size: int) -> list[Request]:
+        """The next requests, now sent: of one kind, so many and so many bytes at most, but one if there is any.
+
+        Utterances and feedback do not share a page, for then choices would wait for the daemon's disk.
+        """
+        request, page = self.next_to_send(), []
+        while request is not None:
+            page.append(request)
+            size -= request.size
+            request = self.next_to_send(request.kind, size) if len(page) < requests else None
+        return page
+
+    def next_to_send(self, kind: Kind | None = None, size: int | None = None) -> Request | None:
+        """The next request, now sent; None when there is none, or when it is of another kind or larger."""
         while self._queue:
             request = self._queue.popleft()
             if request.given_up:
                 self._forget(request)
             elif request.kind is Kind.FEEDBACK and not self._ready(request):
                 continue
+            elif (kind or request.kind) is not request.kind or (size is not None and size < request.size):
+                self._queue.appendleft(request)
+                return None
             else:
                 request.place, request.ever_sent = Place.SENT, True
                 self.sent += 1

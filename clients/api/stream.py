@@ -2,7 +2,8 @@
 
 `choose` and `learn` await one answer. `send_utterance` and `send_feedback` return a future as soon as the request
 has a place among the bounded number in flight; `choose_each` and `learn_each` keep many in flight and answer in
-order. When the connection is lost, requests wait; a new one asks what survived and sends the rest again.
+order. What waits to be sent goes out as a page, many requests in one message. When the connection is lost,
+requests wait; a new one asks what survived and sends the rest again.
 """
 
 import asyncio
@@ -27,6 +28,7 @@ from galloon.clients.api.refusals import (
     refusal_of_problem,
 )
 from galloon.codec.answer import Choice, Lesson, Opened, Problem, answer_from_wire
+from galloon.codec.page import page_request
 from galloon.codec.request import feedback_request, open_request, utterance_request
 from galloon.learners.combiners.contract import Feedback, Score, ShownGains
 from galloon.learners.combiners.spec import CombinerSpec
@@ -35,6 +37,7 @@ from galloon.v1 import combine_pb2 as wire
 
 log = logging.getLogger("galloon.client")
 T = TypeVar("T")
+PAGE_BYTES = 262_144  # of one page: its answer, with alternatives, stays far below what a client takes
 Call = aio.StreamStreamCall[wire.CombineRequest, wire.CombineResponse]
 _KINDS = {wire.REQUEST_KIND_UTTERANCE: Kind.UTTERANCE, wire.REQUEST_KIND_FEEDBACK: Kind.FEEDBACK}
 
@@ -44,6 +47,7 @@ class StreamOptions:
     """Numbers of a stream. Seconds are for everything that a request goes through, reconnects included."""
 
     max_in_flight: int = 64  # requests without an answer; the daemon may ask for fewer
+    page_requests: int = 32  # that go out in one message where so many wait; 1 sends each by itself
     timeout_s: float = 30.0  # for one answer, unless the call says otherwise
     open_timeout_s: float = 30.0  # to reach the daemon and open the stream the first time
     give_up_s: float = 60.0  # without connection, until the stream fails
@@ -51,8 +55,8 @@ class StreamOptions:
     backoff: Backoff = field(default_factory=Backoff)
 
     def __post_init__(self) -> None:
-        if self.max_in_flight < 1 or self.remember < 0:
-            raise WrongUsage("max_in_flight must be at least 1, remember at least 0")
+        if self.max_in_flight < 1 or self.page_requests < 1 or self.remember < 0:
+            raise WrongUsage("max_in_flight and page_requests must be at least 1, remember at least 0")
 
 
 class CombineStream:
@@ -262,7 +266,8 @@ class CombineStream:
             writer = asyncio.create_task(self._write(call))
             while (response := await call.read()) is not aio.EOF:
                 assert isinstance(response, wire.CombineResponse)
-                self._take(response)
+                for each in response.page.responses if response.HasField("page") else (response,):
+                    self._take(each)
             if not self._closing or len(self._outbox):
                 raise _ConnectionLost("the daemon ended the stream")
         except aio.AioRpcError as error:
@@ -311,16 +316,27 @@ class CombineStream:
         """Send what is queued, as far as the bound allows, until the stream is closed and all is answered."""
         try:
             while not (self._closing and not len(self._outbox)):
-                request = self._outbox.next_to_send() if self._outbox.sent < self._bound else None
-                if request is None:
+                message = self._next_message()
+                if message is None:
                     self._wake.clear()
                     if not (self._closing and not len(self._outbox)):
                         await self._wake.wait()
                 else:
-                    await call.write(request.message)
+                    await call.write(message)
             await call.done_writing()
         except (aio.AioRpcError, asyncio.InvalidStateError) as error:
             log.debug("writing on %s ended: %s", self._learner, error)  # the reader knows why
+
+    def _next_message(self) -> wire.CombineRequest | None:
+        """What is queued, as one message; None where nothing is, or too much is unanswered."""
+        room = self._bound - self._outbox.sent
+        if room < 1:
+            return None
+        most = min(room, self._options.page_requests, max(1, self.opened.max_page_requests))
+        page = self._outbox.next_page(most, min(PAGE_BYTES, self.opened.max_message_bytes))
+        if len(page) < 2:
+            return page[0].message if page else None
+        return page_request(request.message for request in page)
 
     # Answers.
 

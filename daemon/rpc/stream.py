@@ -1,8 +1,8 @@
 """The stream: one client's requests in, one answer to each out, whatever happens in between.
 
 `CombineService.combine` handles one stream. Its reader takes requests one by one (`Stream.receive`) and hands
-utterances and feedback to the learner; answers come back through `_Request`, perhaps in another order, and its
-writer sends what `Stream.send` queued.
+utterances and feedback to the learner, those of a page too; answers come back through `Request`, perhaps in
+another order, and its writer sends what `Stream.send` queued.
 An error about one request is a `problem` in the stream. The reader pauses while too many requests are unanswered,
 or while learner or disk are behind with what came: a flood grows no faster than it is answered and written.
 """
@@ -19,7 +19,6 @@ from google.protobuf.message import DecodeError
 
 from galloon.codec.answer import Opened, answer_to_bytes
 from galloon.codec.spec import spec_from_wire
-from galloon.codec.utterance import ID_BYTES
 from galloon.daemon.errors import (
     CODES,
     Internal,
@@ -36,6 +35,7 @@ from galloon.daemon.learner.registry import Registry
 from galloon.daemon.limits import Limits, check
 from galloon.daemon.rpc.auth import Gate, Principal
 from galloon.daemon.rpc.quota import Quota
+from galloon.daemon.rpc.request import FIELDS, Page, Request
 from galloon.v1 import combine_pb2 as wire
 
 log = structlog.get_logger()
@@ -120,11 +120,12 @@ class Stream:
 
     def __init__(self, service: CombineService, context: Context, principal: Principal) -> None:
         self._service, self._context, self.principal = service, context, principal
+        self.metrics = service.metrics
         self.learner: Learner | None = None
         self._alternatives = False
         self._in_flight = 0  # requests taken and not yet answered on the wire
         self._held = 0  # their bytes
-        self._outbox: deque[tuple[bytes, int]] = deque()
+        self._outbox: deque[tuple[bytes, int, int]] = deque()  # answer, bytes held for it, requests
         self._reading = True
         self._loop = asyncio.get_running_loop()
         self._wake: asyncio.Future[None] | None = None  # the writer sleeps on this
@@ -186,10 +187,10 @@ class Stream:
         self._reading = False
         self._wake_writer()
 
-    def receive(self, incoming: Incoming) -> "tuple[wire.Open, _Request] | None":
+    def receive(self, incoming: Incoming) -> tuple[wire.Open, Request] | None:
         """Hand a request to whom it concerns; nothing that it does can end the stream. An open is handed back."""
         size, message = incoming
-        request = _Request(self, message)
+        request = Request(self, message)
         about = request.about
         try:
             self._service.quota.hold(self.principal.name, size)
@@ -205,13 +206,36 @@ class Stream:
                 self._opened().enter_feedback(message.feedback, request)
             elif about == wire.REQUEST_KIND_OPEN:
                 return message.open, request
+            elif about == wire.REQUEST_KIND_PAGE:
+                self._receive_page(message.page, size)
             else:
                 _refuse_unreadable()
         except Exception as error:  # noqa: BLE001  # becomes the answer
             request(None, error)
         return None
 
-    async def _answer_open(self, message: wire.Open, request: "_Request") -> None:
+    def _receive_page(self, message: wire.Page, size: int) -> None:
+        """Enter every request of a page, as if it had come alone; refuse all of it only by its number."""
+        count = len(message.requests)
+        if not count:
+            raise Invalid("page.requests: a page holds at least one request", "page.requests")
+        check(self._service.limits, "page_requests", count, "page.requests")
+        learner, page = self._opened(), Page(count, size)
+        self._taken += count - 1
+        self._in_flight += count - 1
+        for place, each in enumerate(message.requests):
+            request = Request(self, each, page, place)
+            try:
+                if request.about == wire.REQUEST_KIND_UTTERANCE:
+                    learner.enter_utterance(each.utterance, size // count, self._alternatives, request)
+                elif request.about == wire.REQUEST_KIND_FEEDBACK:
+                    learner.enter_feedback(each.feedback, request)
+                else:
+                    _refuse_in_page(place)
+            except Exception as error:  # noqa: BLE001  # becomes the answer
+                request(None, error)
+
+    async def _answer_open(self, message: wire.Open, request: Request) -> None:
         try:
             request(await self._open(message), None)
         except Exception as error:  # noqa: BLE001  # becomes the answer
@@ -255,12 +279,14 @@ class Stream:
                 run_id=self._service.run_id,
                 rounds_recovered=learner.rounds_recovered,
                 rounds=tuple(zip(ids, states, strict=True)),
+                max_page_requests=self._service.limits.page_requests,
+                max_message_bytes=self._service.limits.message_bytes,
             )
         )
 
     # Writing.
 
-    def send(self, request: "_Request", answer: bytes | None, error: Exception | None) -> None:
+    def send(self, request: Request, answer: bytes | None, error: Exception | None) -> None:
         """Queue the answer to a request; called on the event loop, once for each."""
         if self.closed.is_set():
             return
@@ -273,7 +299,13 @@ class Stream:
             self._problems += 1
             self._service.metrics.rejects[type(refused)].inc()
             answer = answer_to_bytes(refused.problem(request.id, request.about))
-        self._outbox.append((answer, request.size))
+        page = request.page
+        if page is None:
+            self._outbox.append((answer, request.size, 1))
+        elif (whole := page.fill(request.place, answer)) is not None:
+            self._outbox.append((whole, page.size, len(page)))
+        else:
+            return
         self._wake_writer()
 
     def _wake_writer(self) -> None:
@@ -285,11 +317,11 @@ class Stream:
         write, release, name = self._context.write, self._service.quota.release, self.principal.name
         while True:
             while self._outbox:
-                answer, size = self._outbox.popleft()
+                answer, size, requests = self._outbox.popleft()
                 await write(answer)
                 release(name, size)
                 self._held -= size
-                self._in_flight -= 1
+                self._in_flight -= requests
                 if self._room is not None and not self._room.done():
                     self._room.set_result(None)
             if not self._reading and not self._in_flight:
@@ -298,44 +330,10 @@ class Stream:
             await self._wake
 
 
-KINDS = {
-    "utterance": wire.REQUEST_KIND_UTTERANCE,
-    "feedback": wire.REQUEST_KIND_FEEDBACK,
-    "open": wire.REQUEST_KIND_OPEN,
-}
-
-FIELDS = {number: name for name, number in KINDS.items()} | {wire.REQUEST_KIND_UNSPECIFIED: "request"}
-
-
-class _Request:
-    """A request that waits for its answer: whose it is, what it is about, and since when it waits."""
-
-    __slots__ = ("about", "id", "kind", "size", "started", "stream")
-
-    def __init__(self, stream: Stream, message: wire.CombineRequest | None) -> None:
-        self.stream, self.size, self.started = stream, 0, perf_counter()
-        self.about: wire.RequestKind.ValueType = wire.REQUEST_KIND_UNSPECIFIED
-        self.id, self.kind = "", None
-        if message is not None:
-            about = message.WhichOneof("request")
-            self.about = KINDS.get(about or "", self.about)
-            if about == "utterance":
-                self.id = message.utterance.id[:ID_BYTES]
-            elif about == "feedback":
-                feedback = message.feedback
-                self.id, self.kind = feedback.id[:ID_BYTES], feedback.WhichOneof("feedback")
-
-    def __call__(self, answer: bytes | None, error: Exception | None) -> None:
-        if error is None:
-            metrics, elapsed = self.stream._service.metrics, perf_counter() - self.started
-            if self.about == wire.REQUEST_KIND_UTTERANCE:
-                metrics.choose_seconds.observe(elapsed)
-                metrics.choices.inc()
-            elif self.kind is not None:
-                metrics.learn_seconds.observe(elapsed)
-                metrics.feedback[self.kind].inc()
-        self.stream.send(self, answer, error)
-
-
 def _refuse_unreadable() -> NoReturn:
-    raise Invalid("request: not a readable CombineRequest with open, utterance or feedback", "request")
+    raise Invalid("request: not a readable CombineRequest with open, utterance, feedback or page", "request")
+
+
+def _refuse_in_page(place: int) -> NoReturn:
+    field = f"page.requests[{place}]"
+    raise Invalid(f"{field}: a page holds utterances and feedback; send anything else by itself", field)

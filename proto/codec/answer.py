@@ -83,6 +83,8 @@ class Opened:
     run_id: str = ""
     rounds_recovered: int = 0
     rounds: tuple[tuple[str, wire.RoundState.ValueType], ...] = ()  # of the ids that were asked for
+    max_page_requests: int = 0  # of a daemon that is older than pages
+    max_message_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +160,7 @@ def answer_from_wire(response: wire.CombineResponse) -> Answer | None:
             return _opened_from_wire(response.opened)
         case "problem":
             return _problem_from_wire(response.problem)
-        case None:
+        case "page" | None:  # the answers in a page are messages of their own
             return None
 
 
@@ -238,6 +240,8 @@ def _opened_to_wire(opened: Opened) -> wire.Opened:
         lessons=opened.lessons,
         run_id=opened.run_id,
         rounds_recovered=opened.rounds_recovered,
+        max_page_requests=opened.max_page_requests,
+        max_message_bytes=opened.max_message_bytes,
     )
 
 
@@ -253,6 +257,8 @@ def _opened_from_wire(message: wire.Opened) -> Opened:
         message.run_id,
         message.rounds_recovered,
         tuple((status.id, status.state) for status in message.rounds),
+        message.max_page_requests,
+        message.max_message_bytes,
     )
 
 

@@ -51,16 +51,20 @@ async def _stream(channel: grpc.aio.Channel, random: Random) -> Counter[str]:
         await call.write(data)
         answer = await call.read()
         assert isinstance(answer, wire.CombineResponse), f"{data!r} ended the stream: {answer}"
-        if answer.HasField("problem"):
-            codes = {code.value[0] for code in DOCUMENTED}
-            assert answer.problem.code in codes, (data, answer)
-            assert not has_internal_text(answer.problem.message) or not answer.problem.message.isascii(), (
-                answer
-            )
+        for each in answer.page.responses if answer.HasField("page") else (answer,):
+            _check(each, data)
         outcomes[answer.WhichOneof("response") or "empty"] += 1
     await call.done_writing()
     assert await call.code() == grpc.StatusCode.OK
     return outcomes
+
+
+def _check(answer: wire.CombineResponse, data: bytes) -> None:
+    assert not answer.HasField("page"), f"a page in a page: {answer}"
+    if answer.HasField("problem"):
+        codes = {code.value[0] for code in DOCUMENTED}
+        assert answer.problem.code in codes, (data, answer)
+        assert not has_internal_text(answer.problem.message) or not answer.problem.message.isascii(), answer
 
 
 async def _call(channel: grpc.aio.Channel, random: Random) -> Counter[str]:

@@ -46,6 +46,17 @@ REQUESTS: tuple[wire.CombineRequest, ...] = (
     wire.CombineRequest(feedback=wire.Feedback(id="u1", true_text="a b c")),
     wire.CombineRequest(feedback=wire.Feedback(id="u1", shown_gains=wire.ShownGains(gains=[0.0, 1.0]))),
     wire.CombineRequest(feedback=wire.Feedback(id="u1", score=0.5)),
+    wire.CombineRequest(
+        page=wire.Page(
+            requests=[
+                wire.CombineRequest(utterance=utterance(2)),
+                wire.CombineRequest(feedback=feedback(2)),
+                wire.CombineRequest(utterance=utterance(2, labels={"language": "de"})),
+                wire.CombineRequest(page=wire.Page(requests=[wire.CombineRequest(utterance=utterance(3))])),
+                wire.CombineRequest(open=wire.Open(learner="fuzz")),
+            ]
+        )
+    ),
 )
 
 CALLS: dict[str, Message] = {

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from bench import crowd, rate
+from bench import crowd, pages, rate
 from bench.load import put_load
 from bench.profiles import breakdown
 from bench.servers import daemon, echo_server
-from bench.work import DEFAULT, rounds
+from bench.work import DEFAULT, SPEC, rounds
 
 
 def test_echo_and_daemon_take_the_same_load(tmp_path: Path):
@@ -29,6 +29,16 @@ def test_the_default_learner_takes_plain_texts(tmp_path: Path):
         work = [rounds(f"s{stream}", 5, plain_text=True) for stream in range(3)]
         taken = asyncio.run(put_load(served.address, ["texts"] * 3, work, 2, DEFAULT))
     assert (len(taken.choose_s), len(taken.learn_s)) == (15, 15)
+
+
+def test_pages_take_the_load_of_single_messages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    for number, value in {"STREAMS": 2, "ROUNDS": 8, "PAGE": 4, "TURNS": 1, "IN_TURN_ROUNDS": 8}.items():
+        monkeypatch.setattr(pages, number, value)
+    with echo_server(tmp_path) as echo, daemon(tmp_path) as served:
+        for spec in (SPEC, DEFAULT):
+            assert pages._compared(echo, served, spec)["pages_over_single"] > 0
+            assert pages._shipped(served, spec)["pages_over_single"] > 0
+        assert pages._in_turn(served)["pages_over_single"] > 0
 
 
 def test_a_small_crowd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

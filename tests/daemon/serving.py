@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import grpc
 
+from galloon.codec.page import page_request
 from galloon.daemon.app import App
 from galloon.daemon.config import load
 from galloon.learners.combiners.build import build
@@ -76,6 +77,12 @@ class Conversation:
         assert answer.HasField("learned"), answer
         return answer.learned
 
+    async def page(self, requests: list[Any]) -> list[wire.CombineResponse]:
+        """Many requests in one message, and the answer to each."""
+        answer = await self.ask(requests)
+        assert answer.HasField("page"), answer
+        return list(answer.page.responses)
+
     async def problem(self, request: Any) -> wire.Problem:
         answer = await self.ask(request)
         assert answer.HasField("problem"), answer
@@ -105,6 +112,8 @@ def as_request(request: Any) -> wire.CombineRequest:
             return wire.CombineRequest(utterance=request)
         case wire.Feedback():
             return wire.CombineRequest(feedback=request)
+        case list():
+            return page_request(map(as_request, request))
         case _:
             return request
 

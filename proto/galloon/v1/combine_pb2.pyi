@@ -75,6 +75,8 @@ class _RequestKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_RequestKi
     """An utterance."""
     REQUEST_KIND_FEEDBACK: _RequestKind.ValueType  # 3
     """A feedback."""
+    REQUEST_KIND_PAGE: _RequestKind.ValueType  # 4
+    """A page as a whole: none of its requests was taken."""
 
 class RequestKind(_RequestKind, metaclass=_RequestKindEnumTypeWrapper):
     """Kinds of request."""
@@ -87,6 +89,8 @@ REQUEST_KIND_UTTERANCE: RequestKind.ValueType  # 2
 """An utterance."""
 REQUEST_KIND_FEEDBACK: RequestKind.ValueType  # 3
 """A feedback."""
+REQUEST_KIND_PAGE: RequestKind.ValueType  # 4
+"""A page as a whole: none of its requests was taken."""
 Global___RequestKind: _TypeAlias = RequestKind  # noqa: Y015
 
 class _Reason:
@@ -170,6 +174,7 @@ class CombineRequest(_message.Message):
     OPEN_FIELD_NUMBER: _builtins.int
     UTTERANCE_FIELD_NUMBER: _builtins.int
     FEEDBACK_FIELD_NUMBER: _builtins.int
+    PAGE_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def open(self) -> Global___Open:
         """Names the learner. First, and once."""
@@ -184,22 +189,53 @@ class CombineRequest(_message.Message):
         a reconnect or a restart of the daemon.
         """
 
+    @_builtins.property
+    def page(self) -> Global___Page:
+        """Many utterances and feedbacks in one message."""
+
     def __init__(
         self,
         *,
         open: Global___Open | None = ...,
         utterance: _utterance_pb2.Utterance | None = ...,
         feedback: Global___Feedback | None = ...,
+        page: Global___Page | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["feedback", b"feedback", "open", b"open", "request", b"request", "utterance", b"utterance"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["feedback", b"feedback", "open", b"open", "page", b"page", "request", b"request", "utterance", b"utterance"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["feedback", b"feedback", "open", b"open", "request", b"request", "utterance", b"utterance"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["feedback", b"feedback", "open", b"open", "page", b"page", "request", b"request", "utterance", b"utterance"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_request: _TypeAlias = _typing.Literal["open", "utterance", "feedback"]  # noqa: Y015
+    _WhichOneofReturnType_request: _TypeAlias = _typing.Literal["open", "utterance", "feedback", "page"]  # noqa: Y015
     _WhichOneofArgType_request: _TypeAlias = _typing.Literal["request", b"request"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_request) -> _WhichOneofReturnType_request | None: ...
 
 Global___CombineRequest: _TypeAlias = CombineRequest  # noqa: Y015
+
+@_typing.final
+class Page(_message.Message):
+    """Many requests in one message. They are taken in their order, as if each had come alone, and all of them are
+    answered by one `page`. Choices in a page with feedback wait for its sync.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUESTS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def requests(self) -> _containers.RepeatedCompositeFieldContainer[Global___CombineRequest]:
+        """Utterances and feedbacks, at most `Opened.max_page_requests`. An open or another page is refused."""
+
+    def __init__(
+        self,
+        *,
+        requests: _abc.Iterable[Global___CombineRequest] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["requests", b"requests"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Page: _TypeAlias = Page  # noqa: Y015
 
 @_typing.final
 class CombineResponse(_message.Message):
@@ -211,6 +247,7 @@ class CombineResponse(_message.Message):
     CHOICE_FIELD_NUMBER: _builtins.int
     LEARNED_FIELD_NUMBER: _builtins.int
     PROBLEM_FIELD_NUMBER: _builtins.int
+    PAGE_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def opened(self) -> Global___Opened:
         """Answers `open`."""
@@ -227,6 +264,10 @@ class CombineResponse(_message.Message):
     def problem(self) -> Global___Problem:
         """Answers any request that failed."""
 
+    @_builtins.property
+    def page(self) -> Global___PageAnswer:
+        """Answers `page`."""
+
     def __init__(
         self,
         *,
@@ -234,16 +275,41 @@ class CombineResponse(_message.Message):
         choice: Global___Choice | None = ...,
         learned: Global___Learned | None = ...,
         problem: Global___Problem | None = ...,
+        page: Global___PageAnswer | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["choice", b"choice", "learned", b"learned", "opened", b"opened", "problem", b"problem", "response", b"response"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["choice", b"choice", "learned", b"learned", "opened", b"opened", "page", b"page", "problem", b"problem", "response", b"response"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["choice", b"choice", "learned", b"learned", "opened", b"opened", "problem", b"problem", "response", b"response"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["choice", b"choice", "learned", b"learned", "opened", b"opened", "page", b"page", "problem", b"problem", "response", b"response"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_response: _TypeAlias = _typing.Literal["opened", "choice", "learned", "problem"]  # noqa: Y015
+    _WhichOneofReturnType_response: _TypeAlias = _typing.Literal["opened", "choice", "learned", "problem", "page"]  # noqa: Y015
     _WhichOneofArgType_response: _TypeAlias = _typing.Literal["response", b"response"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_response) -> _WhichOneofReturnType_response | None: ...
 
 Global___CombineResponse: _TypeAlias = CombineResponse  # noqa: Y015
+
+@_typing.final
+class PageAnswer(_message.Message):
+    """The answers to a page."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RESPONSES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def responses(self) -> _containers.RepeatedCompositeFieldContainer[Global___CombineResponse]:
+        """One for each request of the page, in their order: a choice, a lesson, or that request's own problem."""
+
+    def __init__(
+        self,
+        *,
+        responses: _abc.Iterable[Global___CombineResponse] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["responses", b"responses"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PageAnswer: _TypeAlias = PageAnswer  # noqa: Y015
 
 @_typing.final
 class Open(_message.Message):
@@ -303,6 +369,8 @@ class Opened(_message.Message):
     LESSONS_FIELD_NUMBER: _builtins.int
     RUN_ID_FIELD_NUMBER: _builtins.int
     ROUNDS_RECOVERED_FIELD_NUMBER: _builtins.int
+    MAX_PAGE_REQUESTS_FIELD_NUMBER: _builtins.int
+    MAX_MESSAGE_BYTES_FIELD_NUMBER: _builtins.int
     learner: _builtins.str
     """The learner's name."""
     max_in_flight: _builtins.int
@@ -320,6 +388,10 @@ class Opened(_message.Message):
     answered there is lost exactly if its round has this number or a larger one; a smaller one that is
     ROUND_STATE_UNKNOWN has been forgotten: do not send it again, it may have been learned.
     """
+    max_page_requests: _builtins.int
+    """Requests that one page may hold; 0 where the daemon is older than pages."""
+    max_message_bytes: _builtins.int
+    """Bytes that one message may have, a page too."""
     @_builtins.property
     def spec(self) -> _spec_pb2.LearnerSpec:
         """Its spec, all defaults filled in."""
@@ -347,10 +419,12 @@ class Opened(_message.Message):
         lessons: _builtins.int = ...,
         run_id: _builtins.str = ...,
         rounds_recovered: _builtins.int = ...,
+        max_page_requests: _builtins.int = ...,
+        max_message_bytes: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["spec", b"spec"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["created", b"created", "experts", b"experts", "learner", b"learner", "lessons", b"lessons", "max_in_flight", b"max_in_flight", "rounds", b"rounds", "rounds_recovered", b"rounds_recovered", "rounds_started", b"rounds_started", "run_id", b"run_id", "spec", b"spec"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["created", b"created", "experts", b"experts", "learner", b"learner", "lessons", b"lessons", "max_in_flight", b"max_in_flight", "max_message_bytes", b"max_message_bytes", "max_page_requests", b"max_page_requests", "rounds", b"rounds", "rounds_recovered", b"rounds_recovered", "rounds_started", b"rounds_started", "run_id", b"run_id", "spec", b"spec"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -674,7 +748,9 @@ class Problem(_message.Message):
     FIELD_FIELD_NUMBER: _builtins.int
     LIMIT_FIELD_NUMBER: _builtins.int
     id: _builtins.str
-    """Id of the utterance or feedback; empty when it is about `open` or about a message that has no id."""
+    """Id of the utterance or feedback; empty when it is about `open`, about a whole page, or about a message that has
+    no id.
+    """
     about: Global___RequestKind.ValueType
     """Which request it answers."""
     code: _builtins.int

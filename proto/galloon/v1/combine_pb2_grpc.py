@@ -47,10 +47,11 @@ class CombineServiceServicer:
     """
 
     def Combine(self, request_iterator, context):
-        """One learner per stream. The first request is `open`; then `utterance` and `feedback` in any order. Every
+        """One learner per stream. The first request is `open`; then `utterance`, `feedback` and `page` in any order. Every
         request gets exactly one answer, which echoes its id; answers may overtake each other. An error about one
         request is a `problem` in the stream, and the stream lives on. The daemon reads on only while fewer than
-        `Opened.max_in_flight` requests are unanswered, then holds the client back by flow control.
+        `Opened.max_in_flight` requests are unanswered, then holds the client back by flow control. A client that has
+        many requests at once sends them as one `page`: most of what a small request costs is its message.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -34,10 +34,11 @@ class CombineServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> CombineServiceAsyncStub: ...
     Combine: _grpc.StreamStreamMultiCallable[_combine_pb2.CombineRequest, _combine_pb2.CombineResponse]
-    """One learner per stream. The first request is `open`; then `utterance` and `feedback` in any order. Every
+    """One learner per stream. The first request is `open`; then `utterance`, `feedback` and `page` in any order. Every
     request gets exactly one answer, which echoes its id; answers may overtake each other. An error about one
     request is a `problem` in the stream, and the stream lives on. The daemon reads on only while fewer than
-    `Opened.max_in_flight` requests are unanswered, then holds the client back by flow control.
+    `Opened.max_in_flight` requests are unanswered, then holds the client back by flow control. A client that has
+    many requests at once sends them as one `page`: most of what a small request costs is its message.
     """
 
 @_typing.type_check_only
@@ -46,10 +47,11 @@ class CombineServiceAsyncStub(CombineServiceStub):
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     Combine: _aio.StreamStreamMultiCallable[_combine_pb2.CombineRequest, _combine_pb2.CombineResponse]  # type: ignore[assignment]
-    """One learner per stream. The first request is `open`; then `utterance` and `feedback` in any order. Every
+    """One learner per stream. The first request is `open`; then `utterance`, `feedback` and `page` in any order. Every
     request gets exactly one answer, which echoes its id; answers may overtake each other. An error about one
     request is a `problem` in the stream, and the stream lives on. The daemon reads on only while fewer than
-    `Opened.max_in_flight` requests are unanswered, then holds the client back by flow control.
+    `Opened.max_in_flight` requests are unanswered, then holds the client back by flow control. A client that has
+    many requests at once sends them as one `page`: most of what a small request costs is its message.
     """
 
 class CombineServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -61,10 +63,11 @@ class CombineServiceServicer(metaclass=_abc_1.ABCMeta):
         request_iterator: _MaybeAsyncIterator[_combine_pb2.CombineRequest],
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_combine_pb2.CombineResponse], _abc.AsyncIterator[_combine_pb2.CombineResponse]]:
-        """One learner per stream. The first request is `open`; then `utterance` and `feedback` in any order. Every
+        """One learner per stream. The first request is `open`; then `utterance`, `feedback` and `page` in any order. Every
         request gets exactly one answer, which echoes its id; answers may overtake each other. An error about one
         request is a `problem` in the stream, and the stream lives on. The daemon reads on only while fewer than
-        `Opened.max_in_flight` requests are unanswered, then holds the client back by flow control.
+        `Opened.max_in_flight` requests are unanswered, then holds the client back by flow control. A client that has
+        many requests at once sends them as one `page`: most of what a small request costs is its message.
         """
 
 def add_CombineServiceServicer_to_server(servicer: CombineServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -117,6 +117,29 @@ async def test_many_utterances_are_answered_in_their_order(client: Client, name:
         assert [(lesson.id, lesson.lessons) for lesson in lessons] == [(f"u{i}", i + 1) for i in range(200)]
 
 
+@pytest.mark.parametrize(("page_requests", "largest"), [(1, 0), (8, 8), (32, 20)])
+async def test_what_waits_goes_out_as_pages(
+    client: Client, name: str, monkeypatch: pytest.MonkeyPatch, page_requests: int, largest: int
+):
+    """Many lines are handed over at once: so many in a message as the options say, each answered in its place."""
+    options = StreamOptions(max_in_flight=20, page_requests=page_requests)
+    async with client.stream(f"{name}/{page_requests}", create=BIGRAMS, options=options) as stream:
+        pages, next_message = [], stream._next_message
+
+        def watched():
+            message = next_message()
+            if message is not None:
+                pages.append(len(message.page.requests))
+            return message
+
+        monkeypatch.setattr(stream, "_next_message", watched)
+        ids = [f"u{number}" for number in range(40)]
+        assert [choice.id async for choice in stream.choose_each(map(aligned, ids))] == ids
+        taught = stream.learn_each(Answered(id_, TrueTokens(TRUTH)) for id_ in ids)
+        assert [lesson.id async for lesson in taught] == ids
+        assert max(pages) == largest
+
+
 async def test_one_at_a_time_each_choice_knows_the_lesson_before(client: Client, name: str):
     async with client.stream(name, create=BIGRAMS) as stream:
         taught = 0

@@ -53,6 +53,23 @@ async def test_requests_are_sent_in_order_and_once():
     assert books.sent == 2
 
 
+async def test_a_page_holds_requests_of_one_kind_up_to_a_number_and_a_size():
+    """What does not fit keeps its place; a request that is larger than a page goes by itself."""
+    books = Outbox(8)
+    for id_ in ("old1", "old2"):
+        await shown(books, id_)
+    asked = [await utterance(f"u{number}") for number in range(4)]
+    taught = [await feedback("old1"), await feedback("old2")]
+    for request in (*asked, *taught):
+        books.accept(request)
+    assert books.next_page(2, 10_000) == asked[:2]
+    assert books.next_page(9, asked[2].size) == asked[2:3], "the next would be too many bytes"
+    assert books.next_page(9, 1) == asked[3:], "never nothing where something waits"
+    assert books.next_page(9, 10_000) == taught
+    assert books.next_page(9, 10_000) == []
+    assert books.sent == 6
+
+
 async def test_feedback_waits_for_the_choice_of_its_utterance():
     books = Outbox(8)
     asked, taught, other = await utterance("u1"), await feedback("u1"), await utterance("u2")

@@ -96,19 +96,19 @@ STREAM_CASES = [
         "a request without content",
         wire.CombineRequest(),
         INVALID,
-        "request: not a readable CombineRequest with open, utterance or feedback",
+        "request: not a readable CombineRequest with open, utterance, feedback or page",
     ),
     Case(
         "bytes that are no message",
         b"\xff\xfe\xfd",
         INVALID,
-        "request: not a readable CombineRequest with open, utterance or feedback",
+        "request: not a readable CombineRequest with open, utterance, feedback or page",
     ),
     Case(
         "a text that is not UTF-8",
         b"\x12\x04\x0a\x02\xff\xff",
         INVALID,
-        "request: not a readable CombineRequest with open, utterance or feedback",
+        "request: not a readable CombineRequest with open, utterance, feedback or page",
     ),
     Case(
         "a message over the limit",
