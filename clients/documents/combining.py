@@ -5,9 +5,7 @@ that nothing is to be read, which is a vote. So whoever is absent repeats what i
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-
-from rapidfuzz.distance import Indel
+from dataclasses import dataclass, replace
 
 from galloon.clients.api.answered import Answered
 from galloon.clients.api.stream import CombineStream
@@ -19,15 +17,14 @@ from galloon.clients.documents.combined import (
     joined,
 )
 from galloon.clients.documents.matching import MatchedDocument
-from galloon.clients.documents.placement import place_line
 from galloon.codec.answer import Choice
 from galloon.learners.combiners.contract import TrueText
+from galloon.learners.documents.document import Box
 from galloon.learners.documents.matched import MatchedLine
-from galloon.learners.documents.placing import place_words
-from galloon.learners.documents.resemblance import letters_of, most_typical
+from galloon.learners.documents.resemblance import most_typical
+from galloon.learners.documents.true_lines import true_lines
+from galloon.learners.documents.word_places import word_places
 from galloon.learners.observation import ExpertOutput, Utterance, Word
-
-_TRUE = 0.5  # of a line's letters that are in its true text: below it, the two do not belong together
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +108,7 @@ async def teach_document(stream: CombineStream, combined: CombinedRounds, target
         lessons = [
             Answered(answer.round_id, TrueText(text))
             for answer, text in zip(
-                answers, true_lines([answer.line for answer in answers], target), strict=True
+                answers, true_lines([answer.line.text for answer in answers], target), strict=True
             )
             if text is not None
         ]
@@ -120,19 +117,23 @@ async def teach_document(stream: CombineStream, combined: CombinedRounds, target
     return taught
 
 
-def true_lines(lines: Sequence[CombinedLine], target: str) -> list[str | None]:
-    """For each line its part of the page's true text, or None where that is not sure."""
-    words = target.split()
-    letters = [letters_of([Word(word)]) for word in words]
-    own = [letters_of([Word(word.text) for word in line.words]) for line in lines]
-    found: list[list[int]] = [[] for _ in lines]
-    for place, line in enumerate(place_words(own, letters)):
-        if line >= 0:
-            found[line].append(place)
-    texts: list[str | None] = []
-    for said, places in zip(own, found, strict=True):
-        whole = places and places[-1] - places[0] + 1 == len(places)
-        said_truly = "".join(letters[place] for place in places)
-        sure = whole and Indel.normalized_similarity(said, said_truly) >= _TRUE
-        texts.append(" ".join(words[place] for place in places) if sure else None)
-    return texts
+def place_line(line: MatchedLine, words: Sequence[CombinedWord]) -> CombinedLine:
+    """The line of these words, each with its place where engines give some."""
+    places = word_places(line, [word.text for word in words])
+    placed = tuple(
+        replace(word, box=place.box, start=place.start, end=place.end)
+        for word, place in zip(words, places, strict=True)
+    )
+    return CombinedLine(
+        line.id,
+        placed,
+        Box.around(place.box for place in places if place.box) or line.box,
+        min((place.start for place in places if place.start is not None), default=line.start),
+        max((place.end for place in places if place.end is not None), default=line.end),
+        line.region,
+        line.speaker,
+        line.channel,
+        tuple(line.said),
+        line.confidence,
+        line.continues,
+    )

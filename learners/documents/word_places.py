@@ -1,4 +1,4 @@
-"""Where combined words stand and when they were said: `place_line`.
+"""Where combined words stand and when they were said: `word_places`.
 
 The letters of the chosen words are aligned with those of the engine that comes closest and gives places. A word
 that this engine has as it is gets its box; another gets the part of the line that its letters fall on; one that
@@ -6,14 +6,22 @@ falls on nothing stands between its neighbours. So a text without boxes takes th
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from rapidfuzz.distance import Indel, Levenshtein
 
-from galloon.clients.documents.combined import CombinedLine, CombinedWord
 from galloon.learners.documents.document import Box
 from galloon.learners.documents.matched import MatchedLine
 from galloon.learners.observation import Word
+
+
+@dataclass(frozen=True, slots=True)
+class WordPlace:
+    """Where a word stands, on pages; when it was said, in recordings."""
+
+    box: Box | None = None
+    start: float | None = None
+    end: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,47 +34,28 @@ class _Span:
     bottom: float = 0.0
 
 
-def place_line(line: MatchedLine, words: Sequence[CombinedWord]) -> CombinedLine:
-    """The line of these words, each with its place where engines give some."""
-    box = line.box
+NOWHERE = WordPlace()
+
+
+def word_places(line: MatchedLine, words: Sequence[str]) -> list[WordPlace]:
+    """The places of the words that were chosen for a line, as far as engines give places."""
     if line.places:
         boxes = {engine: [_of_box(box) for box in places] for engine, places in line.places.items()}
         spans = _best_spans(words, line.said, boxes)
-        placed = [
-            replace(word, box=Box(span.start, span.top, span.end, span.bottom)) if span else word
-            for word, span in zip(words, spans, strict=True)
+        return [
+            WordPlace(Box(span.start, span.top, span.end, span.bottom)) if span else NOWHERE for span in spans
         ]
-        box = Box.around(word.box for word in placed if word.box) or line.box
-    else:
-        times = {
-            engine: [
-                _Span(word.start, word.end)
-                for word in said
-                if word.start is not None and word.end is not None
-            ]
-            for engine, said in line.said.items()
-        }
-        whole = {engine: spans for engine, spans in times.items() if len(spans) == len(line.said[engine])}
-        spans = _best_spans(words, line.said, whole) if line.start is not None else [None] * len(words)
-        placed = [
-            replace(word, start=span.start, end=span.end) if span else word
-            for word, span in zip(words, spans, strict=True)
+    if line.start is None:
+        return [NOWHERE] * len(words)
+    times = {
+        engine: [
+            _Span(word.start, word.end) for word in said if word.start is not None and word.end is not None
         ]
-    starts = [word.start for word in placed if word.start is not None]
-    ends = [word.end for word in placed if word.end is not None]
-    return CombinedLine(
-        line.id,
-        tuple(placed),
-        box,
-        min(starts, default=line.start),
-        max(ends, default=line.end),
-        line.region,
-        line.speaker,
-        line.channel,
-        tuple(line.said),
-        line.confidence,
-        line.continues,
-    )
+        for engine, said in line.said.items()
+    }
+    whole = {engine: spans for engine, spans in times.items() if len(spans) == len(line.said[engine])}
+    spans = _best_spans(words, line.said, whole)
+    return [WordPlace(start=span.start, end=span.end) if span else NOWHERE for span in spans]
 
 
 def _of_box(box: Box) -> _Span:
@@ -74,10 +63,10 @@ def _of_box(box: Box) -> _Span:
 
 
 def _best_spans(
-    words: Sequence[CombinedWord], said: Mapping[str, Sequence[Word]], places: Mapping[str, Sequence[_Span]]
+    words: Sequence[str], said: Mapping[str, Sequence[Word]], places: Mapping[str, Sequence[_Span]]
 ) -> list[_Span | None]:
     """The places of the words by the engine, of those that give places, whose letters come closest."""
-    chosen = "".join(word.text for word in words)
+    chosen = "".join(words)
     if not chosen or not places:
         return [None] * len(words)
 
@@ -85,7 +74,7 @@ def _best_spans(
         return Indel.normalized_similarity(chosen, "".join(word.text for word in said[engine]))
 
     best = max(places, key=closeness)
-    return _spans([word.text for word in words], [word.text for word in said[best]], places[best])
+    return _spans(words, [word.text for word in said[best]], places[best])
 
 
 def _spans(words: Sequence[str], theirs: Sequence[str], places: Sequence[_Span]) -> list[_Span | None]:
