@@ -37,14 +37,7 @@ NUMBERED: Mapping[str, Mapping[Any, str]] = {
 # Named alike and of the same meaning on both sides.
 LISTS = ("engines", "derived", "labels")
 SCALARS = ("normalizer", "window", "automaton", "horizon", "learning_rate", "gain_bound", "seed")
-GAINS: Mapping[str, Any] = {
-    "slot_match": wire.SlotMatchGain,
-    "ngram": wire.NgramGain,
-    "patterns": wire.PatternsGain,
-    "regex": wire.RegexGain,
-    "gappy": wire.GappyGain,
-    "arbitrary": wire.ArbitraryGain,
-}
+GAINS = tuple(field.name for field in wire.Gain.DESCRIPTOR.oneofs_by_name["gain"].fields)
 
 # Counted before anything is made of them: a message of a megabyte holds 200,000 of each.
 MOST = {"derived": 64, "labels": 16, "options": 64, "text_options": 64}
@@ -174,15 +167,15 @@ def _pattern_from_wire(pattern: wire.Pattern) -> dict[str, Any]:
 
 
 def _gain_to_wire(gain: Mapping[str, Any]) -> wire.Gain:
-    values = {name: value for name, value in gain.items() if name != "kind"}
+    values: Any = {name: value for name, value in gain.items() if name != "kind"}
     kind = gain.get("kind", "slot_match")
     if kind not in GAINS:
         raise InvalidMessage("gain.kind", f"{kind!r} is not one of {', '.join(GAINS)}")
     try:
-        if "patterns" in values:
-            values["patterns"] = [wire.Pattern(**pattern) for pattern in values["patterns"]]
-        return wire.Gain(**{kind: GAINS[kind](**values)})
+        message = wire.Gain(**{kind: values})
     except (TypeError, ValueError) as error:
         raise InvalidMessage(
             "gain", f"a gain of kind {kind!r} cannot be sent with these values: {error}"
         ) from error
+    getattr(message, kind).SetInParent()  # a gain without fields is a gain too
+    return message
