@@ -3,6 +3,7 @@
 import json
 import sys
 from importlib import import_module
+from pathlib import Path
 
 import click
 from rich.console import Console
@@ -22,18 +23,21 @@ MODULES = (
     "settings",
     "robustness",
     "readme",
+    "untaught",
 )
 
 
 @click.command()
 @click.argument("names", nargs=-1, type=click.Choice(MODULES))
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def main(names: tuple[str, ...], as_json: bool) -> None:
+@click.option("--data", type=click.Path(path_type=Path, exists=True), help="Public files, for untaught.")
+def main(names: tuple[str, ...], as_json: bool, data: Path | None) -> None:
     """Measure. Figures are ratios taken side by side in one run; name modules to run only those."""
     found = {}
     for name in names or MODULES:
         print(f"measuring {name} ...", file=sys.stderr)
-        found[name] = import_module(f"bench.{name}").figures()
+        module = import_module(f"bench.{name}")
+        found[name] = module.figures(data) if name == "untaught" else module.figures()
         if not as_json:
             _show(name, found[name])
     if as_json:

@@ -37,6 +37,7 @@ def progressive(material: Material, spec: CombinerSpec) -> Progressive:
         assert utterance.target is not None, "the bundled samples have true texts throughout"
         decision = combiner.choose(shown_to_learner(utterance, utterance.id, spec.labels), number)
         texts.append(decision.text)
+        combiner.observe(decision.memory, decision.view)
         combiner.learn(decision.memory, TrueText(utterance.target))
     seconds = perf_counter() - start
     return Progressive(texts, combiner.statistics(), seconds)

@@ -288,7 +288,9 @@ class Learner:
         """
         match event:
             case Chose():
-                return self.rounds.chosen(event, self._clock(), warm).answer
+                round_ = self.rounds.chosen(event, self._clock(), warm)
+                self._combiner.observe(event.memory, warm.choice.view if warm else None)
+                return round_.answer
             case Taught():
                 return self._learn(event)
             case Expired():
@@ -317,10 +319,10 @@ class Learner:
 
     # Snapshots.
 
-    def capture(self, before: int) -> bytes:
-        """The whole state, as if no round from number `before` on had begun."""
+    def capture(self, before: int, observed: bytes = b"") -> bytes:
+        """The whole state, as if no round from number `before` on had begun: with what was observed before it."""
         meta, arrays = self.rounds.capture(before)
-        arrays["combiner"] = np.frombuffer(self._combiner.to_bytes(), dtype=np.uint8)
+        arrays["combiner"] = np.frombuffer(self._combiner.to_bytes(observed), dtype=np.uint8)
         meta["spec"] = self.spec.to_json()
         return state.pack(SNAPSHOT_KIND, SNAPSHOT_VERSION, meta, arrays)
 
@@ -361,11 +363,11 @@ class Learner:
 
         def mark() -> None:
             self._check_usable()
-            before, seq = self.rounds.started, self.seq + 1
+            before, seq, observed = self.rounds.started, self.seq + 1, self._combiner.observed()
 
             def on_durable(error: StoreError | None) -> None:
                 if error is None:
-                    work = partial(self._capture_at, seq, before)
+                    work = partial(self._capture_at, seq, before, observed)
                     self.queue.enter(("capture", 0), work, partial(resolve, captured))
                 else:
                     resolve(captured, None, error)
@@ -375,8 +377,8 @@ class Learner:
         await self.queue.run(("mark", 0), mark)
         return await captured
 
-    def _capture_at(self, seq: int, before: int) -> Captured:
-        return Captured(seq, self.capture(before))
+    def _capture_at(self, seq: int, before: int, observed: bytes) -> Captured:
+        return Captured(seq, self.capture(before, observed))
 
     def _append(self, event: Event | None, on_durable: OnDurable | None = None) -> None:
         self.seq += 1

@@ -1,9 +1,12 @@
 """Posteriors of what engines offer, from their agreement: `AgreementModel`.
 
     weigh(offers)           how probable each engine's token is in each slot; changes nothing
-    observe(offers, ...)    take a line in: the only change without a truth, a function of the state and the line
+    observe(offers, ...)    take a line in: the only change without a truth, given what was observed
     tell(offers, truth)     take in true tokens, which soon outweigh what agreement says
     estimates()             error rates, copies, what dropping an engine would cost
+
+What is observed depends on lines observed alone, and what is told on what was told alone: so a host may apply the
+two kinds of events out of step, take them in again in the order of its journal, and have the same bits.
 
 Engines are kept in the order of their names, so that nothing depends on the order in which they are listed.
 """
@@ -23,6 +26,7 @@ from galloon.learners.kernels.agreement import (
     AGREED,
     CLASSES,
     DISPUTED,
+    EVENTS,
     FOLDED_CODES,
     effective_rates,
     take_in,
@@ -42,6 +46,8 @@ FIRST_NULL = np.array([40.0, 160.0])  # slots with nothing, and with a word
 CLASS_WEIGHT = 20.0  # candidates of each class
 AGREED_SHARES = (0.4, 0.6, 0.75, 0.85)  # of agreed words, right where they are disputed: a mild start
 LETTER_ORDER = 4
+OFTEN = 64  # lines
+TOLD_NAMES = ("agreement.told", "agreement.told_null")
 WORD_LIMIT, LETTER_LIMIT = 1 << 16, 1 << 17  # rows of 12 bytes each
 
 
@@ -52,6 +58,7 @@ class Weighed:
     posteriors: NDArray[np.float64]
     best: NDArray[np.int32]  # the most probable token of each slot
     line: tuple[NDArray[Any], ...]  # the arrays of `kernels.agreement.Line`
+    observed: int  # lines before this; -1 if true texts were looked at, which what is observed must not do
 
 
 class AgreementModel:
@@ -66,7 +73,8 @@ class AgreementModel:
         self._letter_order = LETTER_ORDER if unit is WORD else 0
         count = len(experts)
         self._rates = np.tile(FIRST_RATES, (count, 1))
-        self._told = np.where(self._trusted[:, None], TRUSTED_RATES, 0.0)
+        self._named = np.where(self._trusted[:, None], TRUSTED_RATES, 0.0)
+        self._told = np.zeros((count, EVENTS))
         self._null, self._told_null = FIRST_NULL.copy(), np.zeros(2)
         self._confidences = np.zeros((count, BUCKETS, 2))
         self._classes = _first_classes()
@@ -81,16 +89,20 @@ class AgreementModel:
         self._moments = np.zeros((count, 5))
         self._costs = np.zeros(count)
         self._heard = np.ones(count, dtype=np.bool_)
+        self._listened_to = self._heard  # the same where true texts are looked at
+        self._first = np.arange(count)  # of which each is a copy, or itself
+        self._lines = np.zeros(1, dtype=np.int64)
 
     @property
     def heard(self) -> frozenset[str]:
         """The engines that count: neither copies nor noise."""
-        return frozenset(self.experts[j] for j in self._order[self._heard])
+        return frozenset(self.experts[j] for j in self._order[self._listened_to])
 
     def weigh(self, offers: Offers) -> Weighed:
         """How probable each engine's token is in each slot."""
-        letters, tokens = offers.spelling, self._in_order(offers.tokens)
-        line = weigh(self._book, tokens, self._in_order(offers.confidences), letters.points, letters.starts)
+        told = bool(self._told_null.any())
+        line = self._weighed(offers, self._named + self._told, self._told_null, self._listened_to)
+        tokens = self._in_order(offers.tokens)
         _, candidates, counts, _, posteriors, *_ = line
         found = np.zeros(tokens.shape)
         for c in range(candidates.shape[1]):
@@ -99,41 +111,49 @@ class AgreementModel:
         best = candidates[np.arange(len(tokens)), posteriors.argmax(axis=1)] if tokens.size else tokens[:, 0]
         given = np.empty_like(found)
         given[:, self._order] = found
-        return Weighed(given, best, line)
+        return Weighed(given, best, line, -1 if told else int(self._lines[0]))
 
     def observe(self, offers: Offers, weighed: Weighed | None = None) -> None:
-        """Take a line in. `weighed`, if nothing was taken in since, saves weighing it again."""
-        weighed = weighed or self.weigh(offers)
+        """Take a line in. `weighed` saves weighing it again, if it can be used."""
+        if weighed is not None and weighed.observed == self._lines[0]:
+            line = weighed.line
+        else:
+            line = self._weighed(offers, self._named, np.zeros(2), self._heard)
         letters, tokens = offers.spelling, self._in_order(offers.tokens)
         self._lexicon.make_room(tokens.size)
         self._spelling.make_room(2 * LETTER_ORDER * (letters.codes.size + len(offers.vocabulary)))
         used = np.array([self._lexicon.used[0], self._spelling.used[0]])
         take_in(
-            self._book,
+            self._book(self._named, np.zeros(2), self._heard),
             self._ring,
             used,
             tokens,
             self._in_order(offers.confidences),
             letters.points,
             letters.starts,
-            weighed.line,
+            line,
             self._pairs,
             self._moments,
             self._costs,
         )
         self._lexicon.used[0], self._spelling.used[0] = used
-        self._heard = self._who_counts()
+        self._lines += 1
+        # Who copies whom is a question of many lines; it need not be asked after each.
+        if self._lines[0] < OFTEN or self._lines[0] % OFTEN == 0:
+            self._first = originals(self._pairs, self._words[:, 0])
+        self._heard = self._counted(self._named)
+        self._listened_to = self._counted(self._named + self._told)
 
     def tell(self, offers: Offers, truth: NDArray[np.int32]) -> None:
         """Take in the true token of each slot, as a number of the vocabulary or beyond it; -1 where unknown."""
         tell(self._told, self._told_null, self._in_order(offers.tokens), truth)
-        self._heard = self._who_counts()
+        self._listened_to = self._counted(self._named + self._told)
 
     def estimates(self) -> tuple[Estimate, ...]:
         """One of each engine, in the order in which they were listed."""
         rates, halves = error_rates(self._moments)
         words = np.maximum(self._moments[:, 1], 1.0)
-        first = originals(self._pairs, self._words[:, 0])
+        first = self._first
         names = [self.experts[j] for j in self._order]
         found = {
             name: Estimate(
@@ -152,6 +172,10 @@ class AgreementModel:
     def state_bytes(self) -> int:
         fixed = sum(array.nbytes for array in self._fixed().values())
         return fixed + self._ring.nbytes + self._lexicon.state_bytes + self._spelling.state_bytes
+
+    def observed(self) -> dict[str, NDArray[Any]]:
+        """What comes of lines alone."""
+        return {name: array for name, array in self.arrays().items() if name not in TOLD_NAMES}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         held = min(RING, int(self._seen.max(initial=0)))
@@ -177,6 +201,7 @@ class AgreementModel:
             and ring.dtype == borders.dtype == np.float64
             and bool(np.isfinite(ring).all())
             and not np.isnan(borders).any()
+            and bool(((arrays["agreement.first"] >= 0) & (arrays["agreement.first"] < len(seen))).all())
             and all(bool((arrays[f"agreement.{name}"] > 0).all()) for name in ("rates", "null", "classes"))
             and all(bool((arrays[f"agreement.{name}"] >= 0).all()) for name in ("told", "told_null"))
         )
@@ -189,30 +214,46 @@ class AgreementModel:
         assert borders is not None
         self._ring[:, : ring.shape[1]] = ring
         self._borders = borders.copy()
+        self._listened_to = self._counted(self._named + self._told)
         self._lexicon.restore("agreement.lexicon", arrays)
         self._spelling.restore("agreement.spelling", arrays)
 
     def _fixed(self) -> dict[str, NDArray[Any]]:
         """Everything of a fixed size, by the name of its attribute."""
         names = ("rates", "told", "null", "told_null", "confidences", "classes", "seen", "written", "words")
-        more = ("pairs", "moments", "costs", "heard")
+        more = ("pairs", "moments", "costs", "heard", "first", "lines")
         return {f"agreement.{name}": getattr(self, f"_{name}") for name in (*names, *more)}
 
     def _in_order(self, array: NDArray[Any]) -> NDArray[Any]:
         return np.ascontiguousarray(array[:, self._order])
 
-    def _who_counts(self) -> NDArray[np.bool_]:
-        counted = heard(originals(self._pairs, self._words[:, 0]), effective_rates(self._rates, self._told))
+    def _counted(self, told: NDArray[np.float64]) -> NDArray[np.bool_]:
+        counted = heard(self._first, effective_rates(self._rates, told))
         return np.asarray(counted | self._trusted)
 
-    @property
-    def _book(self) -> tuple[Any, ...]:
+    def _weighed(
+        self,
+        offers: Offers,
+        told: NDArray[np.float64],
+        told_null: NDArray[np.float64],
+        heard: NDArray[np.bool_],
+    ) -> tuple[NDArray[Any], ...]:
+        letters, tokens = offers.spelling, self._in_order(offers.tokens)
+        confidences = self._in_order(offers.confidences)
+        found: tuple[NDArray[Any], ...] = weigh(
+            self._book(told, told_null, heard), tokens, confidences, letters.points, letters.starts
+        )
+        return found
+
+    def _book(
+        self, told: NDArray[np.float64], told_null: NDArray[np.float64], heard: NDArray[np.bool_]
+    ) -> tuple[Any, ...]:
         """The fields of `kernels.agreement.Book`, as a plain tuple."""
         return (
             self._rates,
-            self._told,
+            told,
             self._null,
-            self._told_null,
+            told_null,
             self._confidences,
             self._classes,
             self._lexicon.keys,
@@ -224,7 +265,7 @@ class AgreementModel:
             self._borders,
             self._written,
             self._words,
-            self._heard,
+            heard,
         )
 
 

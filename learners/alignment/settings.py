@@ -42,9 +42,10 @@ class AlignmentSettings:
     # far as `effort` allows: cells times experts over all pairwise alignments (a second or two).
     band: int = 24
     effort: int = 1 << 29
-    # A token that one expert has glued together from up to so many words is cut at the others' blanks if at
+    # Nobody's words are cut at others' blanks: an engine that splits words would split them for all. If asked
+    # for, a token that one expert has glued together from up to so many words is cut at the others' blanks if at
     # least so many percent of its letters are theirs. 0 words leaves every token whole.
-    glued_words: int = 32
+    glued_words: int = 0
     likeness_percent: int = 90
     # Paths of a lattice that score so much less than the best (natural log) are left out.
     lattice_beam: float = 10.0

@@ -7,9 +7,10 @@
     most_confident    the token of the expert that is surest of itself
 
 An expert's confidence is its own number and comparable with nobody else's; yet on the scale from 0 to 1 that
-readers give it, it is a better weight than none. An expert without one counts half, and so does null. Ties go
-to the expert listed first (`ties="listed"`: list the best engine first), or to the one that agrees most with
-the others over the utterance (`ties="agreement"`, which does not depend on the order).
+readers give it, it is a better weight than none. An expert without one counts half, and so does null. As many
+for a word as for nothing is a word. Other ties go to the expert that agrees most with the others over the
+utterance (`ties="agreement"`, which does not depend on the order), or to the one listed first (`ties="listed"`:
+list the best engine first).
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -39,22 +40,22 @@ class Offer:
     confidences: NDArray[np.float64]
 
 
-def majority_vote(network: Offers, ties: Ties = "listed") -> Offer:
+def majority_vote(network: Offers, ties: Ties = "agreement") -> Offer:
     """Occupancy first, then the most frequent token."""
     return _vote(network, np.ones(network.tokens.shape, dtype=np.int64), ties, occupancy_first=True)
 
 
-def frequency_vote(network: Offers, ties: Ties = "listed") -> Offer:
+def frequency_vote(network: Offers, ties: Ties = "agreement") -> Offer:
     """The most frequent token, null among them."""
     return _vote(network, np.ones(network.tokens.shape, dtype=np.int64), ties, occupancy_first=False)
 
 
-def confidence_vote(network: Offers, ties: Ties = "listed") -> Offer:
+def confidence_vote(network: Offers, ties: Ties = "agreement") -> Offer:
     """Occupancy first, then the token of the greatest sum of confidences."""
     return _vote(network, _confidence_weights(network), ties, occupancy_first=True)
 
 
-def most_confident(network: Offers, ties: Ties = "listed") -> Offer:
+def most_confident(network: Offers, ties: Ties = "agreement") -> Offer:
     """The token with the one highest confidence."""
     weights = _confidence_weights(network)
     if not network.experts:
@@ -75,7 +76,7 @@ VOTES: Mapping[str, Callable[[Offers, Ties], Offer]] = {
 _PLAIN = {"vote": True, "frequency_vote": False}  # votes with equal weights: whether occupancy comes first
 
 
-def derive(network: Offers, names: Iterable[str], ties: Ties = "listed") -> Offers:
+def derive(network: Offers, names: Iterable[str], ties: Ties = "agreement") -> Offers:
     """The network with these derived experts added; each is computed from the network as given."""
     result = network
     for name in names:
@@ -89,7 +90,7 @@ def offers_of_all(network: Offers, derived: tuple[str, ...], last: NDArray[np.in
     plain = _plain(derived)
     if plain is not None:
         return np.asarray(with_votes(slot_tokens(network), plain, last))
-    columns = [_offer(network, name, "listed").tokens for name in derived]
+    columns = [_offer(network, name, "agreement").tokens for name in derived]
     return np.column_stack([network.tokens, *columns, last])
 
 

@@ -14,6 +14,7 @@ from galloon.learners.automata.graph_context import GraphContext
 from galloon.learners.combiners.contract import (
     Choice,
     Feedback,
+    LearnsWhenTold,
     Lesson,
     Score,
     ShownGains,
@@ -33,7 +34,7 @@ from galloon.learners.paths.protocol import FloatArray, Memory
 STATE_VERSION = 1
 
 
-class AutomatonCombiner:
+class AutomatonCombiner(LearnsWhenTold):
     """One explicit automaton, learned by one path learner."""
 
     def __init__(self, spec: CombinerSpec, transition_budget: int, node_budget: int) -> None:
@@ -112,7 +113,7 @@ class AutomatonCombiner:
             )
         return tuple(explained)
 
-    def to_bytes(self) -> bytes:
+    def to_bytes(self, observed: bytes = b"") -> bytes:  # noqa: ARG002 (nothing is observed)
         meta = {"spec": self.spec.to_json(), "game": self.game.meta()}
         return state.pack("automaton_combiner", STATE_VERSION, meta, self.game.arrays())
 

@@ -3,8 +3,9 @@
 A combiner takes in what the engines said of one utterance and gives out a `Choice`; later, or never, it takes
 in feedback on it and gives out a `Lesson`. It keeps no list of pending rounds: all that it will need is in
 `Choice.memory`, which the host stores. `choose` changes nothing and is a function of the state, the
-utterance and the round number; `learn` is the only state transition. So the host can journal events, replay
-them in order, and arrive at the same bits.
+utterance and the round number. There are two state transitions: `observe`, when a choice has become an event,
+and `learn`. What is observed depends on observed rounds alone, so the host may observe a round at once and learn
+what is durable later: replaying its journal in order, it arrives at the same bits.
 """
 
 from collections.abc import Mapping, Sequence
@@ -143,6 +144,16 @@ class Statistics:
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 
+class LearnsWhenTold:
+    """For combiners that learn from feedback alone."""
+
+    def observe(self, memory: bytes, view: object | None = None) -> None:
+        """Nothing follows from a choice."""
+
+    def observed(self) -> bytes:
+        return b""
+
+
 class Combiner(Protocol):
     """One learner with its alignment, windows, derived experts, gains and statistics."""
 
@@ -164,6 +175,10 @@ class Combiner(Protocol):
 
     def choose(self, utterance: Utterance, round_number: int) -> Choice: ...
 
+    def observe(self, memory: bytes, view: object | None = None) -> None:
+        """Take in that this was chosen: what engines agree in, without any truth."""
+        ...
+
     def learn(self, memory: bytes, feedback: Feedback, view: object | None = None) -> Lesson:
         """Take in feedback on the choice of this memory; `view` is that choice's, if the host still has it."""
         ...
@@ -180,7 +195,13 @@ class Combiner(Protocol):
         """Computed when asked: regret in hindsight costs a pass over A'."""
         ...
 
-    def to_bytes(self) -> bytes: ...
+    def observed(self) -> bytes:
+        """What comes of observed rounds alone, for `to_bytes` later."""
+        ...
+
+    def to_bytes(self, observed: bytes = b"") -> bytes:
+        """The state; with what had been observed at an earlier moment, if given."""
+        ...
 
     def restore(self, data: bytes) -> None: ...
 

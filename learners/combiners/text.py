@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from galloon.learners import state
+from galloon.learners.agreement import AgreementModel, Estimate, Weighed
 from galloon.learners.alignment import AlignedTarget, in_order, offers_of_all
 from galloon.learners.combiners.contract import (
     Choice,
@@ -45,8 +46,9 @@ from galloon.learners.tied.learner import SlotView, TiedLearner
 STATE_VERSION = 1
 SCORER = "scorer"
 DEFAULT_DERIVED = ("vote", "frequency_vote")  # unless the spec names others
-# Before anything is learned the offer model is a vote. Single engines are seldom the best expert.
-SCORER_PRIOR, VOTE_PRIOR = 1 / 2, 1 / 4
+# Before anything is told the offer model answers by agreement, which is better than any vote.
+SCORER_PRIOR, VOTE_PRIOR = 3 / 4, 1 / 8
+TRUSTED = "trusted"  # the option that names an engine to be believed from the first line
 _NEARLY = 1e-6  # no token is certainly right
 
 
@@ -55,6 +57,7 @@ class _View(NamedTuple):
 
     played: TextRound
     scored: ScoredOffers | None
+    weighed: Weighed | None
 
 
 class _Answered(NamedTuple):
@@ -74,10 +77,9 @@ class TextCombiner:
             raise InvalidInput(
                 "the tied learner plays for slot match; other gains need another algorithm", field="gain"
             )
-        if spec.options:
-            raise InvalidInput(
-                f"tied has no option {next(iter(spec.options))!r}; it takes none", field="options"
-            )
+        for name in spec.options:
+            if name != TRUSTED:
+                raise InvalidInput(f"tied has no option {name!r}; it takes {TRUSTED!r}", field="options")
         self.spec = spec
         self.experts = spec.engines
         self._derived = spec.derived or DEFAULT_DERIVED
@@ -94,6 +96,7 @@ class TextCombiner:
                     field="engines",
                 )
         self._offer_model = OfferModel(spec.engines, self._unit, OfferModelSettings())
+        self._agreement = AgreementModel(spec.engines, self._unit, str(spec.options.get(TRUSTED, "")))
         self._tied = TiedLearner(
             self.all_experts, self._setting, _priors(self.all_experts), spec.seed, spec.decide
         )
@@ -124,8 +127,12 @@ class TextCombiner:
             written=written,
         )
 
+    def observe(self, memory: bytes, view: object | None = None) -> None:
+        seen = self._seen(memory, view)
+        self._agreement.observe(seen.played.network, seen.weighed)
+
     def learn(self, memory: bytes, feedback: Feedback, view: object | None = None) -> Lesson:
-        played, scored = self._seen(memory, view)
+        played, scored, _ = self._seen(memory, view)
         match feedback:
             case TrueText() | TrueTokens():
                 truth = slot_target(played.network, feedback, self._unit, self.spec.normalizer)
@@ -154,12 +161,16 @@ class TextCombiner:
             expert_transitions=len(self.all_experts),
             context_states=size.states,
             context_transitions=size.transitions,
-            state_bytes=size.state_bytes + self._offer_model.state_bytes,
+            state_bytes=size.state_bytes + self._offer_model.state_bytes + self._agreement.state_bytes,
             extra={
                 "best_expert": self.all_experts[best] if known else "",
                 "slots_where_experts_differed": self._tied.slots_learned,
             },
         )
+
+    def estimates(self) -> tuple[Estimate, ...]:
+        """Which engine is best, without any truth."""
+        return self._agreement.estimates()
 
     def weights(self, most_rows: int) -> WeightTable:
         met = self._tied.most_met(most_rows)
@@ -174,7 +185,7 @@ class TextCombiner:
         played = self._seen(memory, view).played
         slots = slots[: max(0, played.network.slot_count - slots.start)]
         contexts = self._tied.explain(self._slot_view(played), slots, self.experts)
-        scored = self._offer_model.explain(played.network, played.labels, slots, REASONS)
+        scored = self._offer_model.explain(played.network, played.labels, slots, REASONS, _prior(played))
         explained = []
         for slot, named, words in zip(slots, contexts, scored, strict=True):
             trust = played.played.probabilities[slot].tolist()
@@ -193,7 +204,10 @@ class TextCombiner:
             )
         return tuple(explained)
 
-    def to_bytes(self) -> bytes:
+    def observed(self) -> bytes:
+        return state.pack("observed", STATE_VERSION, {}, self._agreement.observed())
+
+    def to_bytes(self, observed: bytes = b"") -> bytes:
         meta = {
             "spec": self.spec.to_json(),
             "tied": self._tied.meta(),
@@ -203,7 +217,14 @@ class TextCombiner:
             "rounds_where_known": self._rounds_where_known,
             "writing": self._writing.to_json(),
         }
-        arrays = {"expert_gains": self._expert_gains, **self._tied.arrays(), **self._offer_model.arrays()}
+        arrays = {
+            "expert_gains": self._expert_gains,
+            **self._tied.arrays(),
+            **self._offer_model.arrays(),
+            **self._agreement.arrays(),
+        }
+        if observed:
+            arrays |= state.unpack(observed, "observed", STATE_VERSION).arrays
         return state.pack("text_combiner", STATE_VERSION, meta, arrays)
 
     def restore(self, data: bytes) -> None:
@@ -211,6 +232,8 @@ class TextCombiner:
         self._tied.restore(found.meta["tied"], found.arrays)
         self._offer_model.restore(found.arrays)
         self._writing.restore(found.meta.get("writing"))
+        if "agreement.rates" in found.arrays:  # else of a version that learned nothing from agreement
+            self._agreement.restore(found.arrays)
         state.check_arrays(found.arrays, {"expert_gains": self._expert_gains})
         self._expert_gains = found.arrays["expert_gains"]
         self._gain = float.fromhex(found.meta["gain"])
@@ -225,7 +248,8 @@ class TextCombiner:
 
     def _play(self, utterance: Utterance, round_number: int) -> _View:
         network, labels = self._network(utterance)
-        scored = self._offer_model.score(network, labels)
+        weighed = self._agreement.weigh(network)
+        scored = self._offer_model.score(network, labels, weighed.posteriors)
         tokens = offers_of_all(network, self._derived, scored.best)
         predicted = np.empty((0, tokens.shape[1]))
         if self._setting is Setting.BANDIT:
@@ -233,18 +257,20 @@ class TextCombiner:
             predicted = np.column_stack(columns) if columns else predicted
         seen = SlotView(tokens, len(self.experts), label_numbers(labels), predicted)
         choice = self._tied.choose(round_number, seen)
-        return _View(TextRound(network, tokens, labels, predicted, choice.memory), scored)
+        played = TextRound(network, tokens, labels, predicted, choice.memory, weighed.posteriors)
+        return _View(played, scored, weighed)
 
     def _seen(self, memory: bytes, view: object | None) -> _View:
         if isinstance(view, _View):
             return view
-        return _View(TextRound.from_bytes(memory, self.experts, len(self._derived) + 1), None)
+        return _View(TextRound.from_bytes(memory, self.experts, len(self._derived) + 1), None, None)
 
     def _network(self, utterance: Utterance) -> tuple[Offers, dict[str, str]]:
         """The slots, one column for each engine, and the labels that the learner may look at."""
         match utterance.said:
             case tuple():
-                listened_to = self._offer_model.listened_to
+                told = self._offer_model.listened_to
+                listened_to = (told & self._agreement.heard) or told
                 network = text_network(utterance, self.experts, listened_to, self._unit, self.spec.normalizer)
             case Offers() as given:
                 network = in_order(given, self.experts)
@@ -286,7 +312,8 @@ class TextCombiner:
         view = self._slot_view(played)
         if self._setting is Setting.FULL:
             self._tied.learn(played.played, view, FullFeedback(gains))
-            self._offer_model.learn_target(played.network, played.labels, truth, scored)
+            self._offer_model.learn_target(played.network, played.labels, truth, scored, _prior(played))
+            self._agreement.tell(played.network, truth.tokens)
         else:
             self._teach_part(played, view, shown_gains, scored)
         self._expert_gains += expert_gains
@@ -334,7 +361,9 @@ class TextCombiner:
             self._teach_score(played, view, float(gains.sum()))
             return
         self._tied.learn(played.played, view, SemiBanditFeedback(gains))
-        self._offer_model.learn_shown(played.network, played.labels, played.shown, gains, scored)
+        self._offer_model.learn_shown(
+            played.network, played.labels, played.shown, gains, scored, _prior(played)
+        )
 
     def _teach_score(self, played: TextRound, view: SlotView, score: float) -> None:
         """Learn from one score: the tied learner from an unbiased estimate, the offer model from the likelihood.
@@ -343,15 +372,22 @@ class TextCombiner:
         may have been given the sum (Fisher's identity): so the offer model learns from posterior gains.
         """
         self._tied.learn(played.played, view, BanditFeedback(score))
-        scored = self._offer_model.score(played.network, played.labels)
+        scored = self._offer_model.score(played.network, played.labels, _prior(played))
         right = self._offer_model.right_probabilities(scored, played.shown)
         inferred = posteriors(np.clip(right, _NEARLY, 1 - _NEARLY), score)
-        self._offer_model.learn_shown(played.network, played.labels, played.shown, inferred, scored)
+        self._offer_model.learn_shown(
+            played.network, played.labels, played.shown, inferred, scored, _prior(played)
+        )
 
     def _enter(self, gain: float, expected: float) -> None:
         self._rounds += 1
         self._gain += gain
         self._expected_gain += expected
+
+
+def _prior(played: TextRound) -> NDArray[np.float64] | None:
+    """What agreement found of a round; nothing in rounds of older versions."""
+    return played.prior if len(played.prior) else None
 
 
 def _credit_lattices(network: Offers, shown: NDArray[np.int32], givers: NDArray[np.int64]) -> None:

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from galloon.learners.agreement import without_loops
 from galloon.learners.alignment import align, align_target, heard_alternatives, in_order
 from galloon.learners.alignment.written import with_forms
 from galloon.learners.observation import ExpertOutput, Utterance
@@ -26,6 +27,10 @@ def text_network(
     if unknown or len(given) < len(utterance.outputs):
         # The alignment, or `in_order`, raises the error.
         return in_order(align(utterance, unit, normalizer), experts)
+    for name, output in given.items():
+        words = without_loops(output.words)
+        if len(words) < len(output.words):
+            given[name] = replace(output, words=words)
     chosen = [given[name] for name in experts if name in given and name in listened_to]
     network = align(replace(utterance, said=tuple(chosen)), unit, normalizer)
     for name in experts if len(chosen) < len(given) else ():

@@ -26,6 +26,7 @@ class TextRound:
     labels: dict[str, str]
     predicted: NDArray[np.float64]  # slots x experts: how probably each would gain
     played: TiedMemory
+    prior: NDArray[np.float64]  # slots x engines: how probable agreement found each one's token; or no rows
 
     @property
     def shown(self) -> NDArray[np.int32]:
@@ -56,6 +57,7 @@ class TextRound:
                 self.predicted.astype("<f8", copy=False).tobytes(),
                 *_packed(self.network.posteriors),
                 self.played.to_bytes(),
+                self.prior.astype("<f8", copy=False).tobytes(),
                 *self.network.written.to_parts(),
             ]
         )
@@ -64,7 +66,10 @@ class TextRound:
     def from_bytes(cls, data: bytes, engines: tuple[str, ...], derived_count: int) -> "TextRound":
         """The round in these bytes, for a combiner of so many experts."""
         try:
-            words, tokens, confidences, predicted, heard, posteriors, played, *written = framing.split(data)
+            parts = framing.split(data)
+            # Rounds of older versions have no prior.
+            words, tokens, confidences, predicted, heard, posteriors, played, *more = parts
+            prior, *written = more or [b""]
             vocabulary, labels = json.loads(words)
             experts = len(engines) + derived_count
             offers = np.frombuffer(tokens, "<i4").astype(np.int32).reshape(-1, experts)
@@ -82,6 +87,7 @@ class TextRound:
                 dict(labels),
                 np.frombuffer(predicted, "<f8").astype(np.float64).reshape(-1, experts),
                 TiedMemory.from_bytes(played, experts),
+                np.frombuffer(prior, "<f8").astype(np.float64).reshape(-1, len(engines)),
             )
         except (ValueError, TypeError, AttributeError) as error:
             raise DamagedState("this memory is not one of a text combiner with these experts") from error
@@ -97,6 +103,8 @@ class TextRound:
             and all(texts[1:])
             and slots == len(self.played.shown)
             and len(self.predicted) in {0, slots}
+            and len(self.prior) in {0, slots}
+            and bool(((self.prior >= 0.0) & (self.prior <= 1.0 + 1e-9)).all())
             and self.network.confidences.shape == self.network.tokens.shape
         )
         heard = self.network.posteriors

@@ -18,6 +18,7 @@ from galloon.learners.automata.expert import Ensemble
 from galloon.learners.combiners.contract import (
     Choice,
     Feedback,
+    LearnsWhenTold,
     Lesson,
     Score,
     ShownGains,
@@ -51,7 +52,7 @@ class _Round:
     windows: Memories
 
 
-class WindowCombiner:
+class WindowCombiner(LearnsWhenTold):
     """Windows of an ensemble, learned by one path learner."""
 
     def __init__(self, spec: CombinerSpec, transition_budget: int, node_budget: int) -> None:
@@ -144,7 +145,7 @@ class WindowCombiner:
             )
         return tuple(explained)
 
-    def to_bytes(self) -> bytes:
+    def to_bytes(self, observed: bytes = b"") -> bytes:  # noqa: ARG002 (nothing is observed)
         meta = {
             "spec": self.spec.to_json(),
             "game": self.game.meta(),

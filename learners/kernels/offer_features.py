@@ -11,7 +11,8 @@ left out); buckets int8, how high each confidence is among its
 own expert's (-1: none given); trust float64, the log odds that each expert is right there; codes int32 and
 starts int64, the letters of the vocabulary; hashes uint64 of its tokens; reference int32; labels uint64, a
 hash of each label that the client gave. What lattices say stands in rows by slot and expert: those of slot i from
-heard_starts[i] on; heard int32 rows x 2, the expert's number and a token; posteriors float64.
+heard_starts[i] on; heard int32 rows x 2, the expert's number and a token; posteriors float64. prior float64
+slots x experts: how probable agreement finds each expert's token, or no rows.
 """
 
 from typing import Any, NamedTuple
@@ -23,7 +24,7 @@ from galloon.learners.kernels.bounded_table import key_of, mix
 from galloon.learners.kernels.language import END, START, count_of, log_probability, spelling
 
 # Who supports the offer. `null` is 1 for the empty offer.
-VOTES = 0  # value: the share of experts for it
+VOTES = 0  # value: the share of experts for it; where agreement was weighed, the log of its posterior
 SUPPORT = 1  # a: the set of experts for it, as bits; b: null
 EXPERT = 2  # a: the expert; b: 2 x whether it is for it + null
 CONFIDENCE = 3  # of an expert for it. a: the expert; b: its bucket
@@ -31,6 +32,8 @@ RIVAL_CONFIDENCE = 4  # of an expert for another token. a: the expert; b: 2 x it
 TRUST = 27  # value: sum of the log odds that each expert for it is right when so confident
 LATTICE = 28  # value: log posterior in an expert's lattice, where it has one. a: the expert; b: null
 LATTICES = 29  # value: the sum over all lattices. a: null
+AGREEMENT = 30  # value: log posterior by agreement. a: null
+AGREEMENT_LEVEL = 31  # a: the same, bucketed; b: null
 # What the token looks like, and whether it has been seen.
 SEEN = 5  # a: how often in true texts (bucket)
 SEEN_LENGTH = 6  # a: whether; b: length
@@ -56,8 +59,8 @@ NEARNESS_LEVEL = 23  # a: the same, bucketed
 LABEL_SUPPORT = 24  # a: set of experts; b: label + null
 LABEL_EXPERT = 25  # a: 4 x expert + 2 x for it + null; b: label
 LABEL_SHAPE = 26  # a: shape; b: label
-TEMPLATE_COUNT = 30
-FIXED_FEATURES = 23  # of one offer at most, beside those of each expert and each label
+TEMPLATE_COUNT = 32
+FIXED_FEATURES = 25  # of one offer at most, beside those of each expert and each label
 
 # Classes of characters, and the table's reach; what lies beyond is mostly letters of other scripts.
 ASCII_LETTER, OTHER_LETTER, DIGIT, FIRST_MARK, ODD_CHARACTER = 1, 2, 3, 4, 13
@@ -70,6 +73,10 @@ LENGTH, SHAPE_OF, MAKEUP_OF, ODD_OF, LAST_OF, SEEN_OF, CORE_OF, WHOLE_CORE, IDEN
 WORDS, CORES, LETTERS = np.uint64(11), np.uint64(12), np.uint64(13)  # seeds in the language's table
 SEEN_BUCKETS = 4
 LEAST_POSTERIOR = 1 / 128  # what is less probable is as good as not there
+LEAST_AGREEMENT = 1e-4
+# Engines err together more often than the model of agreement thinks: it is less sure than it says.
+AGREEMENT_WEIGHT = 0.4
+VOTE_WEIGHT = 3.0  # what all votes together are worth before anything is learned
 _FEATURE = np.uint64(0xA0761D6478BD642F)
 
 
@@ -88,6 +95,7 @@ class Page(NamedTuple):
     heard_starts: Any
     heard: Any
     posteriors: Any
+    prior: Any
 
 
 class Language(NamedTuple):
@@ -375,7 +383,7 @@ def slot_features(page, language, classes, traits, spelled, slot, offers, suppor
             if row[j] == token:
                 supporters |= np.uint64(1) << np.uint64(ids[j])
         mask = np.int64(supporters)
-        n = _put(features, values, n, VOTES, 0, 0, support[o] / experts)
+        n = _agreement_features(page, slot, token, null, support[o] / experts, features, values, n)
         n = _put(features, values, n, SUPPORT, mask, null, 1.0)
         trust = 0.0
         for j in range(experts):
@@ -426,6 +434,22 @@ def slot_features(page, language, classes, traits, spelled, slot, offers, suppor
                 if distance == 1:
                     n = _edit_features(page, classes, features, values, n, top, token)
         ends[o + 1] = n
+
+
+@njit(cache=True, nogil=True)
+def _agreement_features(page, slot, token, null, votes, features, values, n):
+    """What an offer begins with: its posterior by agreement, or the share of the votes where none was weighed."""
+    if page.prior.shape[0] == 0:
+        return _put(features, values, n, VOTES, 0, 0, votes)
+    posterior = LEAST_AGREEMENT
+    for j in range(page.tokens.shape[1]):
+        if page.tokens[slot, j] == token:
+            posterior = max(posterior, page.prior[slot, j])
+    value = np.log(posterior)
+    n = _put(features, values, n, VOTES, 0, 0, AGREEMENT_WEIGHT * value / VOTE_WEIGHT)
+    n = _put(features, values, n, AGREEMENT, null, 0, value / 2)
+    level = np.int64(-1.5 * value) if value < -0.05 else -1
+    return _put(features, values, n, AGREEMENT_LEVEL, level, null, 1.0)
 
 
 @njit(cache=True, nogil=True)
@@ -509,6 +533,7 @@ def tiny_page() -> Page:
         np.array([0, 1, 1], dtype=np.int64),
         np.array([[0, 2]], dtype=np.int32),
         np.array([0.5]),
+        np.full((2, 2), 0.5),
     )
 
 

@@ -29,6 +29,7 @@ from galloon.learners.kernels.offer_features import (
     CLASSED_CODES,
     CORES,
     LETTERS,
+    VOTE_WEIGHT,
     VOTES,
     WORDS,
     Language,
@@ -47,7 +48,6 @@ from galloon.learners.kernels.offer_features import (
 from galloon.learners.kernels.quantiles import RING, buckets_of, note
 
 ABSENT = -1
-VOTE_WEIGHT = 3.0  # what all votes together are worth before anything is learned
 SHARE_GIVEN_BACK = 0.01
 _TINY = 1e-9
 _FIRST_FEATURES = 1 << 10  # room for those of a line with a few disputed slots
@@ -424,11 +424,11 @@ def worth_listening(apart, disputed, right, total, trials, hardly_ever):
 def read_and_score(network, letters, labels, heard, record, language, classes, table, shares):
     """One utterance at once: hash tokens, `buckets_of`, `survey`, `describe_slots`, `score_slots`, `best_offers`.
 
-    Groups of arrays come as plain tuples, which are handed over faster: network: tokens, confidences, ids;
+    Groups of arrays come as plain tuples, which are handed over faster: network: tokens, confidences, ids, prior;
     letters: codes, starts; heard: as the last three of a `Page`; record: seen, borders, right, total; language and
     table: as the tuples of that name. Returns the arrays of `Sheets`, probabilities, and the best offers.
     """
-    tokens, confidences, ids = network
+    tokens, confidences, ids, prior = network
     codes, starts = letters
     seen, borders, right, total = record
     hashes = hash_tokens(codes, starts)
@@ -437,8 +437,21 @@ def read_and_score(network, letters, labels, heard, record, language, classes, t
     if ids.shape[0] < tokens.shape[1]:
         tokens = _columns(tokens, ids)
         buckets = _columns(buckets, ids)
+        prior = _columns(prior, ids)
     page = Page(
-        tokens, ids, buckets, trust, codes, starts, hashes, reference, labels, heard[0], heard[1], heard[2]
+        tokens,
+        ids,
+        buckets,
+        trust,
+        codes,
+        starts,
+        hashes,
+        reference,
+        labels,
+        heard[0],
+        heard[1],
+        heard[2],
+        prior,
     )
     counted = Language(
         language[0], language[1], language[2], language[3], language[4], language[5], language[6]
@@ -565,11 +578,12 @@ def warm_up_first() -> None:
     apart, disputed = np.zeros((2, 2), np.int64), np.zeros(1, np.int64)
     worth_listening(apart, disputed, np.full((2, 10), 0.5), np.ones((2, 10)), 64, 0.1)
     network = (page.tokens, np.zeros((2, 2)), page.ids)
+    weighed = (*network, page.prior)
     record = (np.zeros(2, np.int64), np.zeros((2, 6)), np.full((2, 10), 0.5), np.ones((2, 10)))
     heard = (page.heard_starts, page.heard, page.posteriors)
     spelled = (page.codes, page.starts)
     read = read_and_score(
-        network, spelled, page.labels, heard, record, tuple(language), classes, tuple(table), shares
+        weighed, spelled, page.labels, heard, record, tuple(language), classes, tuple(table), shares
     )
     lesson = (truth, truth, gains, truth)
     standing = (apart, disputed)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from galloon.learners.combiners.explanation import ExplainedOffer, Reason
 from galloon.learners.kernels.bounded_table import find
 from galloon.learners.kernels.offer_features import (
+    VOTE_WEIGHT,
     VOTES,
     Language,
     Page,
@@ -20,7 +21,7 @@ from galloon.learners.kernels.offer_features import (
     offer_room,
     slot_features,
 )
-from galloon.learners.kernels.offer_model import VOTE_WEIGHT, Weights
+from galloon.learners.kernels.offer_model import Weights
 from galloon.learners.offer_model.characters import CLASSES
 from galloon.learners.offer_model.templates import Names, describe
 from galloon.learners.offers import Offers

@@ -60,6 +60,7 @@ class ScoredOffers:
     ids: NDArray[np.int64]  # of the experts that were listened to
     sheets: tuple[NDArray[Any], ...]  # the arrays of `Sheets`
     lessons: int  # before this
+    prior: NDArray[np.float64]  # see `OfferModel.score`
 
     @property
     def offers(self) -> NDArray[np.int32]:
@@ -92,11 +93,17 @@ class OfferModel:
         self._lessons = 0  # counts changes of the state: `ScoredOffers` of another count are stale
         self._useful: NDArray[np.int64] | None = None  # the reliable experts; None: to be computed
 
-    def score(self, network: Offers, labels: Mapping[str, str]) -> ScoredOffers:
-        """How probable each offer of each slot is."""
+    def score(
+        self, network: Offers, labels: Mapping[str, str], prior: NDArray[np.float64] | None = None
+    ) -> ScoredOffers:
+        """How probable each offer of each slot is.
+
+        prior: slots x experts, how probable each one's token is by agreement: what is learned begins from there.
+        """
+        prior = _no_prior(network) if prior is None else prior
         spelling, ids = network.spelling, self._listened_to()
         *sheets, probabilities, best = read_and_score(
-            (slot_tokens(network), network.confidences, ids),
+            (slot_tokens(network), network.confidences, ids, prior),
             (spelling.points, spelling.starts),
             label_numbers(labels),
             _heard(network),
@@ -106,7 +113,7 @@ class OfferModel:
             self._weights,
             self._shares,
         )
-        return ScoredOffers(probabilities, best, ids, tuple(sheets), self._lessons)
+        return ScoredOffers(probabilities, best, ids, tuple(sheets), self._lessons, prior)
 
     def learn_target(
         self,
@@ -114,9 +121,10 @@ class OfferModel:
         labels: Mapping[str, str],
         target: AlignedTarget,
         scored: ScoredOffers | None = None,
+        prior: NDArray[np.float64] | None = None,
     ) -> None:
         """Take in the true token of every slot. `scored`, if still there, saves looking at the slots again."""
-        self._learn(network, labels, target.tokens, target.tokens, _NO_GAINS, target.tokens, scored)
+        self._learn(network, labels, target.tokens, target.tokens, _NO_GAINS, target.tokens, scored, prior)
         self._language.read(target.letters or spelled(target.vocabulary), target.tokens)
 
     def learn_shown(
@@ -126,23 +134,29 @@ class OfferModel:
         shown: NDArray[np.int32],
         gains: NDArray[np.float64],
         scored: ScoredOffers | None = None,
+        prior: NDArray[np.float64] | None = None,
     ) -> None:
         """Take in how probably each shown token was right: 0 or 1 where it was revealed, between if inferred."""
         truth = np.full(network.slot_count, ABSENT, dtype=np.int32)
         right = gains >= LIKELY
         # A shown token that was surely right is the truth of its slot.
         known = np.where(right, shown, truth)
-        self._learn(network, labels, truth, shown, gains, known, scored)
+        self._learn(network, labels, truth, shown, gains, known, scored, prior)
         letters = network.spelling
         borders = np.flatnonzero(np.diff(right.astype(np.int8), prepend=0, append=0))
         for first, last in zip(borders[::2], borders[1::2], strict=True):
             self._language.read(letters, shown[first:last])
 
     def explain(
-        self, network: Offers, labels: Mapping[str, str], slots: Iterable[int], most: int
+        self,
+        network: Offers,
+        labels: Mapping[str, str],
+        slots: Iterable[int],
+        most: int,
+        prior: NDArray[np.float64] | None = None,
     ) -> tuple[ExplainedSlot, ...]:
         """The strongest features of each offer of these slots, at most so many of an offer."""
-        page = self._page(network, labels, letters_of(network.vocabulary))
+        page = self._page(network, labels, letters_of(network.vocabulary), prior)
         language, weights, hashes = (
             Language(*self._language.view),
             Weights(*self._weights),
@@ -203,7 +217,13 @@ class OfferModel:
             self._useful = self._reliability.listened_to(*self._confidence.record)
         return self._useful
 
-    def _page(self, network: Offers, labels: Mapping[str, str], letters: Letters) -> Page:
+    def _page(
+        self,
+        network: Offers,
+        labels: Mapping[str, str],
+        letters: Letters,
+        prior: NDArray[np.float64] | None = None,
+    ) -> Page:
         ids = self._listened_to()
         buckets = self._confidence.buckets(network)
         trust, reference = self._confidence.survey(network, buckets, ids)
@@ -219,6 +239,7 @@ class OfferModel:
             reference,
             label_numbers(labels),
             *_heard(network),
+            _no_prior(network) if prior is None else np.ascontiguousarray(prior[:, ids]),
         )
 
     def _learn(
@@ -230,9 +251,10 @@ class OfferModel:
         gains: NDArray[np.float64],
         known: NDArray[np.int32],
         scored: ScoredOffers | None,
+        prior: NDArray[np.float64] | None,
     ) -> None:
         if scored is None or scored.lessons != self._lessons:
-            scored = self.score(network, labels)
+            scored = self.score(network, labels, prior)
         self._lessons += 1
         self._useful = None
         self._features.make_room(FEATURES_OF_AN_OFFER * scored.offers.size)
@@ -247,6 +269,10 @@ class OfferModel:
             self._reliability.view,
             self._agreed,
         )
+
+
+def _no_prior(network: Offers) -> NDArray[np.float64]:
+    return np.empty((0, len(network.experts)))
 
 
 def _heard(network: Offers) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:

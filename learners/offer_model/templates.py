@@ -31,7 +31,14 @@ def _support(template: int, a: int, b: int, names: Names) -> str:
     """Who is for it, with what confidence, under which label."""
     match template:
         case kinds.VOTES:
-            return "share of the votes"
+            return "agreement of the engines"
+        case kinds.AGREEMENT:
+            return "what agreement is worth" + (", null" if a else "")
+        case kinds.AGREEMENT_LEVEL:
+            return (
+                f"{'likeliest by agreement' if a < 0 else f'unlikely by agreement, {a / 1.5:.1f} nats'}"
+                + (", null" if b else "")
+            )
         case kinds.SUPPORT:
             return f"offered by {_experts(a, names)}" + (" as null" if b else "")
         case kinds.EXPERT:

@@ -113,7 +113,7 @@ def vote(slot, weights, preference, occupancy_first):
     if occupancy_first and 0 in by_token and len(by_token) > 1:
         empty = by_token.pop(0)
         filled = [j for j in range(len(slot)) if j not in empty]
-        if rank(empty) >= rank(filled):
+        if rank(empty)[0] > rank(filled)[0]:
             return 0
     return max(by_token, key=lambda t: (*rank(by_token[t]), -t))
 

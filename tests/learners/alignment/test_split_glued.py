@@ -8,11 +8,11 @@ from galloon.learners.unit import WORD
 from tests.learners.alignment.outputs import columns, utterance, utterances
 from tests.reference.alignment import edit_distance, glued_windows, most_frequent_other
 
-WHOLE = AlignmentSettings(glued_words=0)
+WHOLE, CUT = AlignmentSettings(glued_words=0), AlignmentSettings(glued_words=32)
 
 
 def test_glued_words_are_cut_at_the_others_blanks():
-    assert columns(align(utterance("that we had", "that we had", "thatwehad"))) == [
+    assert columns(align(utterance("that we had", "that we had", "thatwehad"), WORD, "basic", CUT)) == [
         ("that",) * 3,
         ("we",) * 3,
         ("had",) * 3,
@@ -21,7 +21,10 @@ def test_glued_words_are_cut_at_the_others_blanks():
 
 def test_misread_letters_stay_as_they_were_read():
     network = align(
-        utterance("the forest and they shall", "the forest and they shall", "theforeslandthey shall")
+        utterance("the forest and they shall", "the forest and they shall", "theforeslandthey shall"),
+        WORD,
+        "basic",
+        CUT,
     )
     assert columns(network)[1] == ("forest", "forest", "foresl")
     assert columns(network)[2] == ("and", "and", "and")
@@ -29,24 +32,24 @@ def test_misread_letters_stay_as_they_were_read():
 
 def test_one_expert_with_a_blank_is_enough():
     """Engines lose blanks more often than they invent them."""
-    network = align(utterance("white whale", "whitewhale", "whitewhale"))
+    network = align(utterance("white whale", "whitewhale", "whitewhale"), WORD, "basic", CUT)
     assert columns(network) == [("white",) * 3, ("whale",) * 3]
 
 
 def test_words_that_are_merely_alike_stay_whole():
     heard = utterance("france is as", "france is as", "francis as")
-    assert columns(align(heard)) == columns(align(heard, WORD, "basic", WHOLE))
+    assert columns(align(heard, WORD, "basic", CUT)) == columns(align(heard, WORD, "basic", WHOLE))
 
 
 def test_parts_are_as_sure_as_the_whole_was():
-    network = align(utterance("we had", "we had", "wehad", confidences=[0.5, 0.5, 0.75]))
+    network = align(utterance("we had", "we had", "wehad", confidences=[0.5, 0.5, 0.75]), WORD, "basic", CUT)
     np.testing.assert_array_equal(network.confidences[:, 2], [0.75, 0.75])
 
 
 @given(heard=utterances())
 @settings(deadline=None, max_examples=150)
 def test_letters_and_slots_stay_and_every_cut_is_one_that_the_slow_twin_allows(heard):
-    before, after = align(heard, WORD, "basic", WHOLE), align(heard)
+    before, after = align(heard, WORD, "basic", WHOLE), align(heard, WORD, "basic", CUT)
     whole = [[before.vocabulary[t] for t in row] for row in before.tokens]
     cut = [[after.vocabulary[t] for t in row] for row in after.tokens]
     assert len(whole) == len(cut)

@@ -58,6 +58,7 @@ def errors(made, rounds, feedback_of, skip=0):
         if number >= skip:
             shown, truth = decision.text.split(), utterance.target.split()
             wrong += len(truth) - sum(a == b for a, b in zip(shown, truth, strict=False))
+        made.observe(decision.memory, decision.view)
         made.learn(decision.memory, feedback_of(utterance, decision))
     return wrong
 
@@ -222,7 +223,9 @@ def test_arrays_of_another_shape_or_type_are_refused():
     errors(made, 8, truth)
     good = state.unpack(made.to_bytes(), "text_combiner", STATE_VERSION)
     for name, array in good.arrays.items():
-        assert array.size, name
+        if not array.size:  # of confidences, which these engines do not give
+            assert name == "agreement.ring"
+            continue
         forgeries = [
             np.concatenate([array, array]),
             array[: len(array) // 2],
@@ -361,3 +364,26 @@ def test_forged_alternatives_are_refused():
         bad = replace(played, network=replace(played.network, posteriors=forged))
         with pytest.raises(DamagedState):
             made.learn(bad.to_bytes(), TrueText("the old man"))
+
+
+def test_lessons_may_come_late_and_the_state_is_the_same_to_the_bit():
+    """A host observes at once and learns what is durable; its journal is read again in order."""
+    live, again = combiner(), combiner()
+    rounds = []
+    for number, utterance in enumerate(utterances(6)):
+        choice = live.choose(utterance, number)
+        live.observe(choice.memory, choice.view)
+        rounds.append((choice.memory, TrueText(utterance.target)))
+        if number == 2:
+            then = live.observed()
+    for memory, feedback in rounds[:3]:
+        live.learn(memory, feedback)
+    for memory, feedback in rounds[:3]:
+        again.observe(memory)
+        again.learn(memory, feedback)
+    assert live.to_bytes(then) == again.to_bytes()
+    for memory, feedback in rounds[3:]:
+        live.learn(memory, feedback)
+        again.observe(memory)
+        again.learn(memory, feedback)
+    assert live.digest() == again.digest()
