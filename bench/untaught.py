@@ -52,7 +52,7 @@ def materials(data: Path | None) -> Iterator[tuple[str, Material]]:
 def seats(path: Path) -> Material:
     """Crowd workers under the names of their seats: who they are is forgotten."""
     named = [
-        replace(u, outputs=tuple(replace(o, name=f"seat{i}") for i, o in enumerate(u.outputs)))
+        replace(u, said=tuple(replace(o, name=f"seat{i}") for i, o in enumerate(u.outputs)))
         for u in read_utterances(path, notes=NoteBook())
     ]
     return Material(*same_experts(named))
@@ -101,7 +101,7 @@ def in_order(material: Material, seed: int) -> Material:
     places, lines = list(range(len(material.experts))), list(material.utterances)
     draw.shuffle(places)
     draw.shuffle(lines)
-    moved = tuple(replace(u, outputs=tuple(u.outputs[j] for j in places)) for u in lines)
+    moved = tuple(replace(u, said=tuple(u.outputs[j] for j in places)) for u in lines)
     return replace(material, utterances=moved, experts=tuple(material.experts[j] for j in places))
 
 
