@@ -159,7 +159,7 @@ class App:
         self._pool.shutdown()
 
     async def _open_grpc_port(self) -> str:
-        management = LearnerService(
+        self.management = management = LearnerService(
             self.registry, self.streams, self._gate, self.config.limits, self.metrics, self._clock
         )
 

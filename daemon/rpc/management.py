@@ -5,7 +5,8 @@ that into a gRPC status. Requests that cannot be read are refused without the pa
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import aclosing
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -24,12 +25,22 @@ from galloon.codec.learner import (
     statistics_to_wire,
 )
 from galloon.codec.spec import spec_from_wire
-from galloon.daemon.errors import CODES, Internal, Invalid, LimitPassed, Refused, UnknownLearner, refusal
+from galloon.daemon.errors import (
+    CODES,
+    Internal,
+    Invalid,
+    LimitPassed,
+    Refused,
+    Unavailable,
+    UnknownLearner,
+    refusal,
+)
 from galloon.daemon.http.metrics import Metrics
 from galloon.daemon.learner.learner import Learner
 from galloon.daemon.learner.registry import Registry
 from galloon.daemon.limits import Limits, check
 from galloon.daemon.rpc.auth import Gate, Principal
+from galloon.daemon.rpc.exports import Exports
 from galloon.daemon.rpc.stream import CombineService
 from galloon.v1 import learners_pb2 as wire
 
@@ -39,6 +50,7 @@ M = TypeVar("M", bound=Message)
 CHUNK_BYTES = 256 * 1024
 PAGE, PAGE_MOST = 100, 1000
 EXPLAINED_SLOTS = 32  # of one answer: with 64 offers in each it takes a second and half a megabyte
+STALL_S = 30.0  # in which a client must read an answer of a stream
 INTERVAL_S, INTERVAL_LEAST_S, INTERVAL_MOST_S = 1.0, 0.1, 3600.0
 
 
@@ -56,6 +68,7 @@ class LearnerService:
     ) -> None:
         self._registry, self._streams, self._gate = registry, streams, gate
         self._limits, self._metrics, self._clock = limits, metrics, clock
+        self.exports = Exports()
         self._importing: set[str] = set()  # principals; what they send is held in memory
 
     def handlers(self) -> grpc.GenericRpcHandler:
@@ -125,10 +138,10 @@ class LearnerService:
         explanation, slot_count = await self._find(request.name, caller).explain(request.id, slots)
         return explanation_to_wire(explanation, slot_count)
 
-    async def export(self, request: wire.ExportLearnerRequest, caller: Principal) -> AsyncIterator[Message]:
-        data = await self._find(request.name, caller).export()
-        for start in range(0, len(data), CHUNK_BYTES):
-            yield wire.ExportLearnerResponse(chunk=data[start : start + CHUNK_BYTES])
+    async def export(self, request: wire.ExportLearnerRequest, caller: Principal) -> AsyncGenerator[Message]:
+        async with self.exports.copy_of(self._find(request.name, caller), caller.name) as data:
+            for start in range(0, len(data), CHUNK_BYTES):
+                yield wire.ExportLearnerResponse(chunk=data[start : start + CHUNK_BYTES])
 
     async def import_(self, requests: AsyncIterator[wire.ImportLearnerRequest], caller: Principal) -> Message:
         if caller.name in self._importing:
@@ -155,7 +168,7 @@ class LearnerService:
         learner = await self._registry.restore(name, b"".join(chunks), caller.may_use)
         return wire.ImportLearnerResponse(learner=await self._shown(learner))
 
-    async def watch(self, request: wire.WatchStatisticsRequest, caller: Principal) -> AsyncIterator[Message]:
+    async def watch(self, request: wire.WatchStatisticsRequest, caller: Principal) -> AsyncGenerator[Message]:
         interval = request.interval_s or INTERVAL_S
         if not INTERVAL_LEAST_S <= interval <= INTERVAL_MOST_S:
             raise Invalid(
@@ -223,15 +236,16 @@ class LearnerService:
         )
 
     def _stream(
-        self, method: Callable[[M, Principal], AsyncIterator[Message]], request: type[M]
+        self, method: Callable[[M, Principal], AsyncGenerator[Message]], request: type[M]
     ) -> "grpc.RpcMethodHandler[Any, Any]":
-        async def handle(message: M | None, context: Context) -> AsyncIterator[Message]:
+        async def handle(message: M | None, context: Context) -> None:
             try:
                 caller = self._caller(message, context)
                 self._streams.quota.open_stream(caller.name)
                 try:
-                    async for answer in method(message, caller):  # type: ignore[arg-type]  # not None here
-                        yield answer
+                    async with aclosing(method(message, caller)) as answers:  # type: ignore[arg-type]  # not None here
+                        async for answer in answers:
+                            await _read_in_time(context.write(answer))
                 finally:
                     self._streams.quota.close_stream(caller.name)
             except Exception as error:  # noqa: BLE001  # becomes a status
@@ -262,6 +276,15 @@ class LearnerService:
             log.error("call failed", exc_info=error)
         self._metrics.rejects[type(refused)].inc()
         await context.abort(CODES[type(refused)][0], refused.message)
+
+
+async def _read_in_time(write: Awaitable[None]) -> None:
+    """A client that reads nothing holds memory and a place: not for ever."""
+    try:
+        async with asyncio.timeout(STALL_S):
+            await write
+    except TimeoutError as error:
+        raise Unavailable(f"nothing was read for {STALL_S:g} seconds: call again, and read on") from error
 
 
 def _brief(learner: Learner) -> LearnerInfo:

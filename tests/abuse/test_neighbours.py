@@ -7,7 +7,10 @@ import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
+from galloon.codec.spec import spec_to_wire
+from galloon.daemon.rpc import management
 from galloon.daemon.rpc.auth import new_token
+from galloon.learners.combiners.spec import CombinerSpec
 from galloon.v1 import combine_pb2 as wire
 from galloon.v1 import learners_pb2
 from tests.daemon.serving import serving, simple_spec, utterance
@@ -84,6 +87,43 @@ async def test_imports_are_held_in_memory_so_each_principal_has_one_at_a_time(tm
         assert await first.code() == grpc.StatusCode.INVALID_ARGUMENT
         third = daemon.learners.ImportLearner(iter([learners_pb2.ImportLearnerRequest(name="third")]))
         assert await third.code() == grpc.StatusCode.INVALID_ARGUMENT, "the place is free again"
+
+
+# An export of nine megabytes.
+LARGE = CombinerSpec(
+    tuple(f"engine-{n}" for n in range(40)), "component_hedge", {"kind": "ngram", "order": 3}, window=8
+)
+
+
+async def test_exports_that_nobody_reads_are_one_copy_and_end(tmp_path: Path, tokens, monkeypatch):
+    """Else each holds a copy in memory for as long as its client likes; places come back, also for others."""
+    async with serving(tmp_path / "data", auth__tokens=tokens["path"]) as daemon:
+        request = learners_pb2.CreateLearnerRequest(name="alice/large", spec=spec_to_wire(LARGE))
+        await daemon.learners.CreateLearner(request, metadata=tokens["alice"])
+
+        def export():
+            asked = learners_pb2.ExportLearnerRequest(name="alice/large")
+            return daemon.learners.ExportLearner(asked, metadata=tokens["alice"])
+
+        held = [export(), export()]
+        for call in held:
+            await call.read()
+        assert len(daemon.app.management.exports) == 1
+        assert await export().code() == grpc.StatusCode.RESOURCE_EXHAUSTED
+        for call in held:
+            call.cancel()
+        monkeypatch.setattr(management, "STALL_S", 0.2)
+        silent = export()
+        await silent.read()
+        await asyncio.sleep(1)
+        while len(daemon.app.management.exports):  # noqa: ASYNC110  # the end is the server's own
+            await asyncio.sleep(0.05)
+        monkeypatch.undo()
+        sizes = [len(chunk.chunk) async for chunk in export()]
+        assert sum(sizes) > 9_000_000, "who reads gets all of it"
+        with pytest.raises(grpc.aio.AioRpcError, match="nothing was read for 0.2 seconds"):
+            while True:  # what was on its way, then the status
+                await silent.read()
 
 
 async def test_watching_and_exporting_count_as_streams(tmp_path: Path):
