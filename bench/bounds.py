@@ -28,8 +28,8 @@ from galloon.learners.paths.protocol import (
 
 ROUNDS, STRETCH, SEEDS = 600, 100, 20
 VARIANTS: Mapping[str, tuple[Mapping[str, str], ...]] = {
-    "component_hedge": ({}, {"start": "centre"}, {"tuning": "gap"}),
-    "expanded_hedge": ({}, {"tuning": "gap"}),
+    "component_hedge": ({}, {"start": "centre"}, {"tuning": "paper"}),
+    "expanded_hedge": ({}, {"tuning": "paper"}),
     "com_band": ({}, {"exploration": "centre"}),
 }
 
@@ -89,7 +89,8 @@ def _game(
     seed: int,
 ) -> tuple[float, float | None]:
     length = float(expert.longest_path)
-    making = Making(1.0, length, horizon=0 if options.get("tuning") else rounds, seed=seed, options=options)
+    by_gap = name in ("component_hedge", "expanded_hedge") and options.get("tuning") != "paper"
+    making = Making(1.0, length, horizon=0 if by_gap else rounds, seed=seed, options=options)
     learner: Any = make_learner(name, expert, Reach(1, 1), making)
     context = learner.graph if CATALOGUE[name].on_expert else learner.context
     emitting = np.array([bool(context.window(edge)) for edge in range(context.transition_count)])

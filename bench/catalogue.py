@@ -17,13 +17,15 @@ from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.text.normalizers import normalizer
 from galloon.learners.unit import WORD
 
-GAP = {"tuning": "gap"}
+PAPER = {"tuning": "paper"}
 LEARNERS: dict[str, tuple[str, dict[str, str]]] = {
     "CDCH": ("component_hedge", {}),
-    "CDCH, measured gap": ("component_hedge", GAP),
+    "CDCH, paper's rates": ("component_hedge", PAPER),
     "Expanded Hedge": ("expanded_hedge", {}),
-    "Expanded Hedge, measured gap": ("expanded_hedge", GAP),
+    "Expanded Hedge, paper's rates": ("expanded_hedge", PAPER),
+    "Barrier semi-bandit": ("barrier_semi_bandit", {}),
     "CDSB": ("semi_bandit", {}),
+    "Barrier bandit": ("barrier_bandit", {}),
     "CDCB": ("com_band", {}),
     "EXP3-AG": ("exp3_paths", {}),
 }

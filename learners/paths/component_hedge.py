@@ -60,7 +60,7 @@ class ComponentHedge(PathLearner):
         horizon: int = 0,
         learning_rate: float = 0.0,
         seed: int = 0,
-        tuning: str = "paper",
+        tuning: str = "gap",
         start: str = "even",
     ) -> None:
         check_bound(edge_bound, "transition")

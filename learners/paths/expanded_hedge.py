@@ -32,7 +32,7 @@ class ExpandedHedge(PathLearner):
         horizon: int = 0,
         learning_rate: float = 0.0,
         seed: int = 0,
-        tuning: str = "paper",
+        tuning: str = "gap",
     ) -> None:
         check_bound(edge_bound, "transition")
         path_bound = edge_bound * context.longest_path

@@ -15,7 +15,7 @@ from typing import Any
 from galloon.learners.errors import DamagedState, InvalidInput
 from galloon.learners.paths.tuning import Rate
 
-TUNINGS = ("paper", "gap")
+TUNINGS = ("gap", "paper")
 FIRST_RATE = 16.0  # times 1 / B: where nothing was measured yet
 
 

@@ -154,10 +154,15 @@ class PathLearner(ABC):
 
     def restore(self, data: bytes) -> None:
         found = state.unpack(data, self.name, STATE_VERSION)
-        rounds_learned = checked_rounds(found, self._signature())
+        signature = self._signature()
+        # Rates by the measured gap became the default later: a learner from before goes on with the paper's.
+        by_paper = self.gap is not None and found.meta.get("signature") == signature[1:]
+        rounds_learned = checked_rounds(found, signature[1:] if by_paper else signature)
         state.check_like(found, self._arrays())
         pace = Pace.from_json(found.meta.get("pace"), rounds_learned)
-        if self.gap is not None:
+        if by_paper:
+            self.gap = None
+        elif self.gap is not None:
             self.gap.restore(found.meta.get("gap"))
         self.pace = pace
         self.rounds_learned = rounds_learned

@@ -41,8 +41,8 @@ class GapExpandedHedge(ExpandedHedge):
 class GapComponentHedge(ComponentHedge):
     """eta = D / Delta; a gap is the growth of max <w, S> - KL(w || start) / eta less the mean gain."""
 
-    def __init__(self, paths):
-        super().__init__(paths)
+    def __init__(self, paths, start=None):
+        super().__init__(paths, start)
         self.gains = np.zeros(self.flow.size)
         self.delta = None
 

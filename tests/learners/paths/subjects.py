@@ -32,8 +32,8 @@ from tests.reference.semi_bandit import SemiBandit as SlowSemiBandit
 BOUND = 0.7  # of a transition's gain, and of a path's for EXP3-AG: not 1, where a forgotten factor would hide
 # Every path learner of the catalogue, with options where it is to be tried in several ways.
 VARIANTS = {
-    "expanded_hedge": [{}, {"tuning": "gap"}],
-    "component_hedge": [{}, {"tuning": "gap"}, {"start": "centre"}],
+    "expanded_hedge": [{}, {"tuning": "paper"}],
+    "component_hedge": [{}, {"tuning": "paper"}, {"start": "centre"}],
     "com_band": [{}, {"exploration": "centre"}],
     "perturbed_leader": [{"draws": 400}],
     "semi_bandit": [{"bias": "everywhere"}, {"bias": "none"}, {"bias": "implicit"}],
@@ -46,10 +46,10 @@ KINDS = {
     for options in VARIANTS.get(name, [{}])
 }
 SLOW = {
-    "expanded_hedge": SlowExpandedHedge,
-    "component_hedge": SlowComponentHedge,
-    "expanded_hedge-gap": GapExpandedHedge,
-    "component_hedge-gap": GapComponentHedge,
+    "expanded_hedge": GapExpandedHedge,
+    "component_hedge": GapComponentHedge,
+    "expanded_hedge-paper": SlowExpandedHedge,
+    "component_hedge-paper": SlowComponentHedge,
     "com_band": SlowComBand,
     "exp3_paths": SlowExp3,
     "barrier_semi_bandit": SlowBarrierSemiBandit,

@@ -168,7 +168,8 @@ def batched_regret(learner, rounds, batch):
 @pytest.mark.parametrize("horizon", [0, 2400])
 def test_batches_of_late_feedback_stay_below_the_bound(name, horizon):
     """Batches of 600 rounds: far above the bound of feedback at once, below the one that counts the delay."""
-    learner = make_learner(name, Ensemble(2, 1), Reach(1, 1), Making(1.0, 1.0, horizon=horizon))
+    making = Making(1.0, 1.0, horizon=horizon, options={"tuning": "paper"})
+    learner = make_learner(name, Ensemble(2, 1), Reach(1, 1), making)
     regret = batched_regret(learner, 2400, 600)
     promised = learner.promise()
     at_once = bounds.expanded_hedge(2400, math.log(2), 1.0)

@@ -18,7 +18,7 @@ CONTEXT = context_automaton(Ensemble(2, 4), Reach(2, 2))
 
 
 def made(name, **options):
-    return LEARNERS[name](CONTEXT, 1.0, tuning="gap", **options)
+    return LEARNERS[name](CONTEXT, 1.0, **options)
 
 
 def regret_of(learner, rounds, gains_of):
@@ -73,7 +73,7 @@ def test_windows_of_an_utterance_are_one_round(name):
     rows = rng.random((3, CONTEXT.transition_count))
     memories = [together.choose(number).memory for number in range(3)]
     together.learn_many([(memory, FullFeedback(row)) for memory, row in zip(memories, rows, strict=True)])
-    whole = LEARNERS[name](CONTEXT, 3.0, tuning="gap")
+    whole = LEARNERS[name](CONTEXT, 3.0)
     whole.gap.total = apart.gap.total
     whole.learn(whole.choose(0).memory, FullFeedback(rows.sum(axis=0)))
     assert together.gap.total == pytest.approx(whole.gap.total, rel=1e-7)
@@ -103,8 +103,27 @@ def batched_regret_one_by_one(learner, rounds, batch):
 def test_a_horizon_or_a_rate_by_hand_is_the_paper_s_tuning():
     assert made("expanded_hedge", horizon=10).gap is None
     assert made("component_hedge", learning_rate=0.1).gap is None
-    with pytest.raises(InvalidInput, match="tuning 'best' is not one of paper, gap"):
+    assert made("component_hedge", tuning="paper").gap is None
+    assert made("component_hedge").gap is not None
+    with pytest.raises(InvalidInput, match="tuning 'best' is not one of gap, paper"):
         ExpandedHedge(CONTEXT, 1.0, tuning="best")
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_state_with_the_paper_s_rates_goes_on_with_them(name):
+    """Stores from before the measured gap was the default hold such states, and rounds that wait for their truth."""
+    older, opened = made(name, tuning="paper"), made(name)
+    regret_of(older, 20, noisy)
+    memory = older.choose(20).memory
+    opened.restore(older.to_bytes())
+    assert opened.gap is None
+    assert opened.digest() == older.digest()
+    for learner in (older, opened):
+        learner.learn(memory, FullFeedback(noisy(20, older.marginals())))
+    assert opened.digest() == older.digest()
+    assert opened.choose(21).memory.to_bytes() == older.choose(21).memory.to_bytes()
+    with pytest.raises(DamagedState):
+        made(name, tuning="paper").restore(made(name).to_bytes())
 
 
 def test_damaged_gaps_are_refused():
