@@ -8,6 +8,7 @@ import asyncio
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -16,6 +17,8 @@ from rich.console import Console
 
 from galloon.clients.api.client import Client
 from galloon.clients.api.errors import FormatError, WrongUsage
+from galloon.clients.bulk.pools import processes, ray_tasks
+from galloon.clients.bulk.run import combine_file
 from galloon.clients.commands.combine_documents import (
     DocumentJob,
     are_documents,
@@ -35,12 +38,13 @@ from galloon.clients.formats.gathering import EngineInput, Gathered, Join, gathe
 from galloon.clients.formats.registry import FORMATS
 from galloon.clients.formats.symbols import read_symbols
 from galloon.clients.replay.material import same_experts, shown_to_learner
-from galloon.clients.report.offers import offers_to_json
+from galloon.clients.report.offers import choice_line
 from galloon.codec.answer import Choice, joined_choice
 from galloon.codec.explanation import Explanation
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.documents.cutting import LONGEST, pieces
 from galloon.learners.observation import Utterance
+from galloon.learners.state import unpack
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -97,6 +101,17 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 )
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object a line, tokens included.")
 @click.option("--explain", is_flag=True, help="Say of each token why it was chosen.")
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Combine one large JSON lines file with so many processes; goes on where a killed run was. Needs -o.",
+)
+@click.option(
+    "--ray",
+    metavar="ADDRESS",
+    help="The same on a Ray cluster that sees the files: its address, auto (the one here) or local (a new one).",
+)
 def combine(
     inputs: tuple[str, ...],
     source_format: str,
@@ -114,6 +129,8 @@ def combine(
     output: Path | None,
     as_json: bool,
     explain: bool,
+    workers: int | None,
+    ray: str | None,
 ) -> None:
     """Combine what several OCR or ASR engines made of pages or recordings into one text.
 
@@ -127,10 +144,21 @@ def combine(
       galloon combine eng=out/eng/ deu=out/deu/ cloud=out/cloud/ -o combined/ --to alto
       galloon combine whisper.json vosk.json --to srt -o talk.srt
       galloon combine lines.jsonl --state press.galloon --json
+      galloon combine archive.jsonl --workers 8 -o archive.txt
     """  # noqa: D301  # the command line library wants the character itself
     with failing_well():
         if name is not None and (server is None or state is not None):
             raise WrongUsage("--learner is for a learner on the daemon of --server, and excludes --state")
+        if workers is not None or ray is not None:
+            if server is not None or explain or targets is not None or whole or join not in (None, "id"):
+                raise WrongUsage(
+                    "--workers and --ray combine by themselves: leave out --server, --explain, --targets, --whole "
+                    "and --join"
+                )
+            if workers is not None and ray is not None:
+                raise WrongUsage("--workers is for this machine, --ray for a cluster: choose one")
+            _combine_bulk(inputs, given, state, output, as_json, longest, workers, ray)
+            return
         engine_inputs = [EngineInput.parse(text) for text in inputs]
         format_name = None if source_format == "auto" else source_format
         if join is None:
@@ -175,6 +203,45 @@ def combine(
             )
             with click.open_file("-" if output is None else output, "w", encoding="utf-8") as file:
                 asyncio.run(_combine(connect, order, _writer(file, as_json)))
+
+
+def _combine_bulk(
+    inputs: tuple[str, ...],
+    given: dict[str, Any],
+    state: Path | None,
+    output: Path | None,
+    as_json: bool,
+    longest: int,
+    workers: int | None,
+    ray: str | None,
+) -> None:
+    """One large file of utterances, without a daemon."""
+    path = Path(inputs[0])
+    if len(inputs) != 1 or not path.is_file():
+        raise WrongUsage("--workers and --ray take one file of JSON lines: make one with galloon convert")
+    if output is None:
+        raise WrongUsage("--workers and --ray write to a file: name it with -o")
+    with ray_tasks(ray) if ray is not None else processes(workers or 1) as pool:
+        count = combine_file(
+            pool,
+            path,
+            output,
+            partial(_bulk_spec, given, state),
+            state=state,
+            as_json=as_json,
+            longest=longest,
+            given=given,
+        )
+    click.echo(f"{count:,} lines in {output}", err=True)
+
+
+def _bulk_spec(given: dict[str, Any], state: Path | None, engines: tuple[str, ...]) -> CombinerSpec:
+    if state is None:
+        chosen = given.get("engines") or engines
+        return spec_for({"normalizer": "none", "decide": "best", **given}, chosen, ())
+    spec = CombinerSpec.from_json(unpack(state.read_bytes(), "learner", 1).meta["spec"])
+    check_spec(given, spec, str(state))
+    return spec
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,14 +320,11 @@ def _writer(
     def write(
         utterance: Utterance, choice: Choice, experts: tuple[str, ...], why: Explanation | None
     ) -> None:
-        if as_json:
+        if as_json and why is None:
+            file.write(choice_line(utterance.id, choice, experts))
+        elif as_json and why is not None:
             # The id comes first and is the file's: on the daemon it may carry a mark.
-            record: dict[str, Any] = {"id": utterance.id, "text": choice.text}
-            record |= (
-                {"slots": offers_to_json(choice, experts)}
-                if why is None
-                else {**explanation_to_json(why), "id": utterance.id}
-            )
+            record = {"id": "", "text": choice.text, **explanation_to_json(why)} | {"id": utterance.id}
             file.write(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
         elif why is not None:
             show_explanation(utterance.id, why, console)

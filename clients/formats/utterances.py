@@ -68,15 +68,20 @@ def utterances_of(
     source = Source(name, b"", limits, notes if notes is not None else NoteBook(limits.notes), folder)
     seen: dict[str, int] = {}
     for at, line in _lines(file, source):
-        source.words_read = 0  # the limit is of one utterance: the file is a stream without end
-        record = parse(line, source, at)
-        if not isinstance(record, dict):
-            raise source.error(at, "an utterance is a JSON object", 'such as {"id": "1", "experts": {}}')
-        utterance = _utterance(record, source, at, lattices=lattices)
+        utterance = utterance_of_line(line, source, at, lattices=lattices)
         if utterance.id in seen:
             raise source.error(at, f"the id {utterance.id!r} was used in line {seen[utterance.id]}")
         seen[utterance.id] = at
         yield utterance
+
+
+def utterance_of_line(line: str, source: Source, at: int, *, lattices: bool = True) -> Utterance:
+    """The utterance of one line of a file."""
+    source.words_read = 0  # the limit is of one utterance: the file is a stream without end
+    record = parse(line, source, at)
+    if not isinstance(record, dict):
+        raise source.error(at, "an utterance is a JSON object", 'such as {"id": "1", "experts": {}}')
+    return _utterance(record, source, at, lattices=lattices)
 
 
 def write_utterances(path: str | Path, utterances: Iterable[Utterance]) -> int:

@@ -69,7 +69,12 @@ def same_experts(
     if len(set(experts)) != len(experts):
         raise WrongUsage(f"an expert is named twice: {', '.join(experts)}")
     chosen = experts or known
-    return tuple(replace(entry, said=_outputs(entry, chosen, most)) for entry in utterances), chosen
+    return tuple(with_experts(entry, chosen, most) for entry in utterances), chosen
+
+
+def with_experts(utterance: Utterance, experts: tuple[str, ...], most: Input = Input.LATTICE) -> Utterance:
+    """The utterance with exactly these experts."""
+    return replace(utterance, said=_outputs(utterance, experts, most))
 
 
 def shown_to_learner(utterance: Utterance, name: str, labels: tuple[str, ...]) -> Utterance:

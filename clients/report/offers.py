@@ -4,6 +4,7 @@ A row holds what the daemon sent with the choice: the token, whose it was, how p
 what instead; `offers_to_json` is for programs. Why, a learner tells when it is asked: see `explanation_view`.
 """
 
+import json
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
@@ -57,6 +58,12 @@ def explain(choice: Choice, experts: tuple[str, ...]) -> tuple[SlotReason, ...]:
         agreed = tuple(name for name in everyone if name not in elsewhere) or (expert,)
         reasons.append(SlotReason(slot, expert, (Offer(token, agreed, _known(probability)), *instead)))
     return tuple(reasons)
+
+
+def choice_line(utterance_id: str, choice: Choice, experts: tuple[str, ...]) -> str:
+    """A choice as a line of JSON, under the id that its file has."""
+    record = {"id": utterance_id, "text": choice.text, "slots": offers_to_json(choice, experts)}
+    return json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def offers_to_json(choice: Choice, experts: tuple[str, ...]) -> list[dict[str, Any]]:

@@ -1,31 +1,13 @@
-"""Answers to the requests of a round, as values of the codec: `choice_of`, `lesson_of`, `explanation_of`."""
+"""Answers to the requests of a round, as values of the codec: `lesson_of`, `explanation_of`."""
 
 from collections.abc import Sequence
 
-from galloon.codec.answer import Choice, Lesson, SlotAlternative, choice_from_wire
+from galloon.codec.answer import Choice, Lesson, choice_from_wire
 from galloon.codec.explanation import Explanation, SlotExplanation
 from galloon.learners.combiners import contract
 from galloon.learners.combiners.explanation import WeighedSlot
 from galloon.learners.errors import DamagedState
 from galloon.v1 import combine_pb2 as wire
-
-
-def choice_of(
-    chosen: contract.Choice, utterance_id: str, round_number: int, lessons: int, alternatives: bool
-) -> Choice:
-    """The answer to an utterance; `alternatives` says whether the client asked for them."""
-    return Choice(
-        utterance_id,
-        round_number,
-        chosen.text,
-        chosen.shown,
-        chosen.credited,
-        chosen.probabilities,
-        chosen.log_probability,
-        lessons,
-        alternatives=_alternatives(chosen) if alternatives else (),
-        written=chosen.written or (),
-    )
 
 
 def lesson_of(
@@ -70,11 +52,3 @@ def _slot(choice: Choice, slot: int, weighed: WeighedSlot | None) -> SlotExplana
     if weighed is None:
         return SlotExplanation(*shown)
     return SlotExplanation(*shown, weighed.offers, weighed.trust, weighed.contexts)
-
-
-def _alternatives(chosen: contract.Choice) -> tuple[SlotAlternative, ...]:
-    return tuple(
-        SlotAlternative(slot, alternative.text, alternative.experts, alternative.probability)
-        for slot in range(len(chosen))
-        for alternative in chosen.alternatives(slot)
-    )

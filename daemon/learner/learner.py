@@ -17,6 +17,7 @@ import numpy as np
 import structlog
 
 from galloon.codec.answer import answer_to_bytes, repeated
+from galloon.codec.chosen import choice_of
 from galloon.codec.explanation import Explanation
 from galloon.codec.feedback import check_feedback, feedback_from_wire
 from galloon.codec.learner import extra_to_wire
@@ -25,7 +26,7 @@ from galloon.daemon.errors import OutOfService, StoreConflict, StoreError, Unava
 from galloon.daemon.failpoints import reach
 from galloon.daemon.futures import resolve
 from galloon.daemon.learner.accepted_feedback import check_accepted
-from galloon.daemon.learner.answers import choice_of, explanation_of, lesson_of
+from galloon.daemon.learner.answers import explanation_of, lesson_of
 from galloon.daemon.learner.books import Books
 from galloon.daemon.learner.description import Description
 from galloon.daemon.learner.events import Chose, Event, Expired, Taught

@@ -16,6 +16,8 @@ MODULES = {
     "pynini": "server",
     "pywrapfst": "server",
     "matplotlib": "plots",
+    "psycopg": "postgresql",
+    "ray": "ray",
 }
 
 
