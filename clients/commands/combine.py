@@ -33,6 +33,7 @@ from galloon.clients.commands.options import OutputPlace
 from galloon.clients.commands.server_option import ServerOption, failing_well, own_daemon_options
 from galloon.clients.commands.temporary_learner import temporary_learner
 from galloon.clients.documents.matching import MatchSettings
+from galloon.clients.documents.page_images import PageImages
 from galloon.clients.documents.writers import DOCUMENT_WRITERS, document_writer
 from galloon.clients.formats.gathering import EngineInput, Gathered, Join, gather
 from galloon.clients.formats.registry import FORMATS
@@ -72,6 +73,16 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     default="text",
     show_default=True,
     help="Format to write pages and recordings in.",
+)
+@click.option(
+    "--images",
+    type=click.Path(exists=True, path_type=Path),
+    help="Page images for --to pdf: a folder with images named as the pages, or one file.",
+)
+@click.option(
+    "--text-from",
+    metavar="ENGINE",
+    help="Take this engine's words as they are, and only places and times of the others.",
 )
 @click.option(
     "--order-from", metavar="ENGINE", help="Read lines in this engine's order. Else: as most agree."
@@ -117,6 +128,8 @@ def combine(
     source_format: str,
     join: str | None,
     target_format: str,
+    images: Path | None,
+    text_from: str | None,
     order_from: str | None,
     targets: Path | None,
     whole: bool,
@@ -142,6 +155,7 @@ def combine(
     Examples:
       galloon combine eng=eng.tsv deu=deu.hocr cloud=page.xml
       galloon combine eng=out/eng/ deu=out/deu/ cloud=out/cloud/ -o combined/ --to alto
+      galloon combine boxes=tess.tsv vlm=model.md --text-from vlm --images scan.png --to pdf -o scan.pdf
       galloon combine whisper.json vosk.json --to srt -o talk.srt
       galloon combine lines.jsonl --state press.galloon --json
       galloon combine archive.jsonl --workers 8 -o archive.txt
@@ -168,11 +182,21 @@ def combine(
             if join == "match":
                 sources = sources_of(engine_inputs, given.get("engines", ()))
                 experts = tuple(dict.fromkeys(engine for source in sources for engine in source.files))
+                writer = document_writer(target_format)
+                if writer.needs_images and images is None:
+                    raise WrongUsage(f"--to {target_format} needs the page images: give --images FOLDER")
+                for option, engine in (("--text-from", text_from), ("--order-from", order_from)):
+                    if engine is not None and engine not in experts:
+                        raise WrongUsage(f"{option} {engine}: the engines are {', '.join(experts)}")
+                if text_from is not None and (targets is not None or as_json or explain):
+                    raise WrongUsage(
+                        "--text-from chooses nothing: it excludes --targets, --json and --explain"
+                    )
                 job = DocumentJob(
                     sources,
                     experts,
                     MatchSettings(format_name, order_from, symbols=table),
-                    document_writer(target_format),
+                    writer,
                     output,
                     any(entry.path.is_dir() for entry in engine_inputs),
                     targets,
@@ -182,7 +206,11 @@ def combine(
                         "from": order_from,
                         "state": state,
                         "given": given,
+                        "images": images,
+                        "text": text_from,
                     },
+                    None if images is None else PageImages(images),
+                    text_from,
                 )
                 if not as_json and not explain:
                     order = _Order(

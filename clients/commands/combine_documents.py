@@ -18,7 +18,14 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from galloon.clients.api.client import Client
 from galloon.clients.api.errors import FormatError, WrongUsage
 from galloon.clients.api.stream import CombineStream
-from galloon.clients.documents.combining import combine_document, teach_document, utterance_of
+from galloon.clients.documents.combining import (
+    CombinedRounds,
+    combine_document,
+    document_of_engine,
+    teach_document,
+    utterance_of,
+    with_images,
+)
 from galloon.clients.documents.matching import (
     Failed,
     MatchedDocument,
@@ -27,6 +34,7 @@ from galloon.clients.documents.matching import (
     matched_documents,
 )
 from galloon.clients.documents.output import Output, Record
+from galloon.clients.documents.page_images import PageImages
 from galloon.clients.documents.report import told_of
 from galloon.clients.documents.sources import DocumentSource, document_sources, document_stem, files_in
 from galloon.clients.documents.writers import DocumentWriter
@@ -51,6 +59,8 @@ class DocumentJob:
     many: bool  # folders were given
     targets: Path | None
     options: dict[str, Any]  # everything else that the result depends on
+    images: PageImages | None = None
+    text_from: str | None = None  # the engine whose words are taken as they are
 
 
 def are_documents(inputs: Sequence[EngineInput], format_name: str | None) -> bool:
@@ -110,7 +120,7 @@ async def combine_documents(
         click.echo(f"{len(done)} of {len(job.sources)} documents are done already", err=True)
     create = await learner()
     failed, pages, start = 0, 0, time.monotonic()
-    async with client.stream(name, create=create) as stream:
+    async with client.stream(name, create=create, alternatives=job.writer.alternatives) as stream:
         engines = _known_engines(stream, job.engines)
         mark = f"@{stream.opened.rounds_started}" if stream.opened.rounds_started else ""
         with _progress(len(left), shown=job.many) as step:
@@ -122,9 +132,18 @@ async def combine_documents(
                     continue
                 if matched.source.stem not in done:
                     _tell(matched, job.engines)
-                combined = await combine_document(stream, matched, engines, mark)
+                if job.text_from is None:
+                    combined = await combine_document(stream, matched, engines, mark)
+                else:
+                    combined = CombinedRounds(document_of_engine(matched, job.text_from), ())
                 if matched.source.stem not in done:
-                    output.write(combined.document)
+                    try:
+                        output.write(with_images(combined.document, job.images))
+                    except FormatError as wrong:  # of its image
+                        failed += 1
+                        click.echo(f"{matched.source.stem}: not written: {wrong}", err=True)
+                        step()
+                        continue
                     if record is not None:
                         record.add(matched.source)
                 if matched.source.stem in targets:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from galloon.clients.documents.page_images import PageImage
 from galloon.learners.documents.document import Box
 
 
@@ -53,6 +54,7 @@ class CombinedPage:
     height: float | None = None
     timed: bool = False
     name: str = ""  # of the image or recording
+    image: PageImage | None = None  # where the user gave it
 
     @property
     def size(self) -> tuple[int, int]:

@@ -6,6 +6,7 @@ that nothing is to be read, which is a vote. So whoever is absent repeats what i
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import isfinite
 
 from galloon.clients.api.answered import Answered
 from galloon.clients.api.stream import CombineStream
@@ -17,6 +18,7 @@ from galloon.clients.documents.combined import (
     joined,
 )
 from galloon.clients.documents.matching import MatchedDocument
+from galloon.clients.documents.page_images import PageImages
 from galloon.codec.answer import Choice
 from galloon.learners.combiners.contract import TrueText
 from galloon.learners.documents.document import Box
@@ -41,6 +43,26 @@ class CombinedRounds:
 
     document: CombinedDocument
     answers: tuple[tuple[Answer, ...], ...]
+
+
+def document_of_engine(matched: MatchedDocument, engine: str) -> CombinedDocument:
+    """The words of one engine as they are, in the lines and at the places that all engines found together.
+
+    Lines that it lacks are left out. A word is as sure as the number of engines that wrote it there.
+    """
+    pages = []
+    for page in matched.pages:
+        lines = []
+        for line in page.lines:
+            written = [{word.text for word in words} for words in line.said.values()]
+            words = [
+                CombinedWord(word.text, sum(word.text in others for others in written) / len(written))
+                for word in line.said.get(engine, ())
+            ]
+            if words:
+                lines.append(place_line(line, words))
+        pages.append(CombinedPage(joined(lines), page.width, page.height, page.timed, page.name))
+    return CombinedDocument(matched.source.stem, tuple(pages))
 
 
 async def combine_document(
@@ -91,7 +113,12 @@ def chosen_words(choice: Choice) -> tuple[CombinedWord, ...]:
     texts = choice.text.split()
     tokens = [(word, chance) for word, chance in zip(choice.words, choice.probabilities, strict=True) if word]
     if [token for token, _ in tokens] == texts:
-        return tuple(CombinedWord(token, chance) for token, chance in tokens)
+        others = _alternatives(choice)
+        slots = [slot for slot, token in enumerate(choice.tokens) if token]
+        return tuple(
+            CombinedWord(token, chance, alternatives=others.get(slot, ()))
+            for slot, (token, chance) in zip(slots, tokens, strict=True)
+        )
     words, at = [], 0
     letters = [chance for token, chance in tokens for letter in token if not letter.isspace()]
     for text in texts:
@@ -99,6 +126,26 @@ def chosen_words(choice: Choice) -> tuple[CombinedWord, ...]:
         at += len(text)
         words.append(CombinedWord(text, min(chances, default=0.0)))
     return tuple(words)
+
+
+def _alternatives(choice: Choice) -> dict[int, tuple[tuple[str, float], ...]]:
+    """What else was on offer in each slot, the most probable first; nothing at all is an empty word."""
+    found: dict[int, list[tuple[str, float]]] = {}
+    for entry in choice.alternatives:
+        if isfinite(entry.probability):
+            found.setdefault(entry.slot, []).append((entry.token, entry.probability))
+    return {slot: tuple(sorted(offers, key=lambda offer: -offer[1])) for slot, offers in found.items()}
+
+
+def with_images(document: CombinedDocument, images: PageImages | None) -> CombinedDocument:
+    """The document with the images of its pages."""
+    if images is None:
+        return document
+    pages = tuple(
+        replace(page, image=images.of_page(document.stem, number, len(document.pages), page.name))
+        for number, page in enumerate(document.pages, 1)
+    )
+    return CombinedDocument(document.stem, pages)
 
 
 async def teach_document(stream: CombineStream, combined: CombinedRounds, targets: Sequence[str]) -> int:

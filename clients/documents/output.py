@@ -10,7 +10,7 @@ import json
 import os
 import tempfile
 from pathlib import Path
-from typing import IO, Any
+from typing import Any, TextIO
 
 from galloon.clients.api.errors import WrongUsage
 from galloon.clients.documents.combined import CombinedDocument
@@ -23,7 +23,7 @@ RECORD = ".galloon-combined.jsonl"
 class Output:
     """Standard output, a file, or a folder."""
 
-    def __init__(self, writer: DocumentWriter, place: Path | None, *, many: bool, stdout: IO[str]) -> None:
+    def __init__(self, writer: DocumentWriter, place: Path | None, *, many: bool, stdout: TextIO) -> None:
         """`many` documents go to a folder, or one after another to standard output."""
         self._writer, self._stdout = writer, stdout
         self.folder = place if place is not None and (many or place.is_dir()) else None
@@ -38,13 +38,18 @@ class Output:
 
     def write(self, document: CombinedDocument) -> None:
         self._check(document)
-        text = self._writer.write(document)
+        made = self._writer.write(document)
         path = self.path_of(document.stem) or self._file
-        if path is None:
-            self._stdout.write(text)
-            self._stdout.flush()
+        if path is not None:
+            write_whole(path, made.encode() if isinstance(made, str) else made)
+        elif isinstance(made, bytes):
+            if self._stdout.isatty():
+                raise WrongUsage(f"--to {self._writer.name} is not for a terminal: give -o FILE")
+            self._stdout.buffer.write(made)
+            self._stdout.buffer.flush()
         else:
-            write_whole(path, text.encode())
+            self._stdout.write(made)
+            self._stdout.flush()
 
     def _check(self, document: CombinedDocument) -> None:
         lines = [line for page in document.pages for line in page.lines]

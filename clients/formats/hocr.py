@@ -12,7 +12,7 @@ from galloon.clients.formats.result import Lines, Place, ReadResult
 from galloon.clients.formats.safe_xml import walk_xml
 from galloon.clients.formats.sample import Sample
 from galloon.clients.formats.source import Source
-from galloon.clients.formats.words import FARTHEST, finite, split_text, spoken_words
+from galloon.clients.formats.words import FARTHEST, boxed_words, finite, split_text
 from galloon.learners.documents.document import Box
 from galloon.learners.observation import ExpertOutput, Word
 
@@ -70,17 +70,7 @@ class _Page:
         del name
         kind = self._open.pop()
         if kind == "word":
-            box = self._title.box
-            words = spoken_words(
-                text,
-                self._source,
-                confidence=self._title.confidence,
-                start=box.left if box else None,
-                end=box.right if box else None,
-                top=box.top if box else None,
-                bottom=box.bottom if box else None,
-                line=line,
-            )
+            words = boxed_words(text, self._source, self._title.box, self._title.confidence, line)
             if self._line_id is None:
                 self._add(f"word_{len(self.lines) + 1}", words, line, self._title)
             else:

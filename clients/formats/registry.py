@@ -24,6 +24,7 @@ from galloon.clients.formats import (
     page_xml,
     plain_text,
     slf,
+    subtitles,
     tesseract_tsv,
     utterances,
     vosk,
@@ -109,6 +110,8 @@ FORMATS: tuple[Format, ...] = (
         google_speech.read_google_speech,
     ),
     Format(vosk.NAME, "Vosk JSON", ("*.json",), vosk.sniff_vosk, vosk.read_vosk),
+    Format(subtitles.VTT, "WebVTT subtitles", ("*.vtt",), subtitles.sniff_vtt, subtitles.read_vtt),
+    Format(subtitles.SRT, "SubRip subtitles", ("*.srt",), subtitles.sniff_srt, subtitles.read_srt),
     Format(ctm.NAME, "CTM, time-marked words", ("*.ctm",), ctm.sniff_ctm, ctm.read_ctm),
     Format(
         fst_text.NAME,

@@ -48,6 +48,7 @@ class _Page:
     name: str = ""
     width: float | None = None
     height: float | None = None
+    relative: bool = False
     lines: list[Line] = field(default_factory=list)
 
 
@@ -64,9 +65,19 @@ class Lines:
     def __len__(self) -> int:
         return len(self._outputs)
 
-    def new_page(self, name: str = "", width: float | None = None, height: float | None = None) -> None:
-        """Lines that follow stand on a page of their own. The first page need not be announced."""
-        page = _Page(name, width, height)
+    def new_page(
+        self,
+        name: str = "",
+        width: float | None = None,
+        height: float | None = None,
+        *,
+        relative: bool = False,
+    ) -> None:
+        """Lines that follow stand on a page of their own. The first page need not be announced.
+
+        `relative`: the engine tells shares of the page alone; width and height are what they were multiplied by.
+        """
+        page = _Page(name, width, height, relative)
         if len(self._pages) == 1 and self._pages[0] == _Page():
             self._pages = [page]
         else:
@@ -103,6 +114,7 @@ class Lines:
 
     def result(self, format_name: str) -> ReadResult:
         pages = tuple(
-            Page(tuple(page.lines), page.width, page.height, self._timed, page.name) for page in self._pages
+            Page(tuple(page.lines), page.width, page.height, self._timed, page.name, page.relative)
+            for page in self._pages
         )
         return ReadResult(format_name, MappingProxyType(self._outputs), self._source.notebook.notes(), pages)

@@ -1,11 +1,13 @@
 """From an engine's strings to `Word`s: a word never holds white space, and its numbers are finite.
 
-`split_text` cuts running text; `spoken_words` takes one entry of an engine, which is nearly always one word.
+`split_text` cuts running text; `spoken_words` takes one entry of an engine, which is nearly always one word;
+`boxed_words` the same with a box on a page.
 """
 
 import math
 
 from galloon.clients.formats.source import Source
+from galloon.learners.documents.document import Box
 from galloon.learners.observation import Word
 
 # What recognisers write where nothing was said. `<unk>` is not here: a word was said, if an unknown one.
@@ -64,6 +66,24 @@ def spoken_words(
         span = [start + (end - start) * at / letters for at in (begin, reached)]
         words.append(Word(part, confidence, span[0], span[1], top, bottom))
     return words
+
+
+def boxed_words(
+    text: str, source: Source, box: Box | None, confidence: float | None = None, line: int | None = None
+) -> list[Word]:
+    """The words of one entry that stands in this box."""
+    if box is None:
+        return spoken_words(text, source, confidence=confidence, line=line)
+    return spoken_words(
+        text,
+        source,
+        confidence=confidence,
+        start=box.left,
+        end=box.right,
+        top=box.top,
+        bottom=box.bottom,
+        line=line,
+    )
 
 
 def finite(text: str) -> float | None:

@@ -72,6 +72,7 @@ class Page:
     height: float | None = None
     timed: bool = False
     name: str = ""  # of the image or the recording, where the engine says it
+    relative: bool = False  # boxes are shares of a page whose true width and height the engine does not say
 
     @property
     def word_count(self) -> int:

@@ -23,6 +23,7 @@ from galloon.learners.documents.reading_order import Placed, Voter, reading_orde
 from galloon.learners.documents.resemblance import bag, contained, letters_of, most_typical
 from galloon.learners.observation import Word
 
+_BORDER = 2  # words
 _PART = 70.0  # of 100: letters that are in another line
 
 
@@ -149,18 +150,25 @@ def _by_text(drafts: list[_Draft], engine: str, page: Page) -> list[_Draft]:
     owner = place_words(known, [letters_of([word]) for _, word in words])
     _bridge(owner, [number for number, _ in words])
     found: dict[int, list[int]] = {}
+    run = 0  # the first of words that belong to no line; those of one own line stay together
     for place, line in enumerate(owner):
-        found.setdefault(line if line >= 0 else -1 - words[place][0], []).append(place)
+        if line < 0 and (place == 0 or owner[place - 1] >= 0 or words[place][0] != words[place - 1][0]):
+            run = place
+        found.setdefault(line if line >= 0 else -1 - run, []).append(place)
+    usual = median(map(len, known)) if known else 0.0
     added: list[_Draft] = []
     for key, places in found.items():
         spoken = tuple(words[place][1] for place in places)
         if key >= 0:
             drafts[key].said[engine] = spoken
             drafts[key].order[engine] = float(median(places))
-        elif 2 * len(places) > len(page.lines[-1 - key].words) and not _is_part(letters_of(spoken), known):
-            added.append(
-                _Draft({engine: spoken}, {engine: float(median(places))}, source=page.lines[-1 - key])
-            )
+        else:
+            # Most of an own line, or of a paragraph as much as makes a line: the others have missed it.
+            own = page.lines[words[places[0]][0]]
+            letters = letters_of(spoken)
+            missed = 2 * len(places) > len(own.words) or 2 * len(letters) > usual
+            if missed and not _is_part(letters, known):
+                added.append(_Draft({engine: spoken}, {engine: float(median(places))}, source=own))
     for draft in added:
         _insert(drafts, draft)
     return drafts
@@ -173,15 +181,20 @@ def _is_part(letters: str, lines: Sequence[str]) -> bool:
 
 
 def _bridge(owner: list[int], lines: Sequence[int]) -> None:
-    """Words of one own line, between words that have found a line, go there too: misread, not left over."""
+    """Words of one own line, between words that have found a line, go there too: misread, not left over.
+
+    One or two where a line ends and the next begins, such as a dash that nobody else has, go to the first.
+    """
     for place in range(1, len(owner)):
         if owner[place] >= 0 or owner[place - 1] < 0 or lines[place] != lines[place - 1]:
             continue
         end = place
         while end < len(owner) and owner[end] < 0 and lines[end] == lines[place]:
             end += 1
-        if end < len(owner) and owner[end] == owner[place - 1]:
-            owner[place:end] = [owner[end]] * (end - place)
+        if end < len(owner) and lines[end] == lines[place]:
+            near = owner[end] == owner[place - 1] + 1 and end - place <= _BORDER
+            if near or owner[end] == owner[place - 1]:
+                owner[place:end] = [owner[place - 1]] * (end - place)
 
 
 def _most_agreeing(pages: Mapping[str, Page]) -> str:

@@ -1,4 +1,4 @@
-"""ALTO 4.4 XML: `write_alto`. Other words that were on offer are written as ALTERNATIVE."""
+"""ALTO 4.3 XML: `write_alto`. Other words that were on offer are written as ALTERNATIVE."""
 
 from galloon.clients.documents.combined import (
     CombinedDocument,
@@ -12,7 +12,7 @@ from galloon.learners.documents.document import Box
 
 _HEAD = """<?xml version="1.0" encoding="UTF-8"?>
 <alto xmlns="http://www.loc.gov/standards/alto/ns-v4#" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"
-  xsi:schemaLocation="http://www.loc.gov/standards/alto/ns-v4# http://www.loc.gov/standards/alto/v4/alto-4-4.xsd">
+  xsi:schemaLocation="http://www.loc.gov/standards/alto/ns-v4# http://www.loc.gov/standards/alto/v4/alto-4-3.xsd">
 <Description><MeasurementUnit>pixel</MeasurementUnit>
 <sourceImageInformation><fileName>{image}</fileName></sourceImageInformation>
 <Processing ID="galloon"><processingSoftware><softwareName>galloon</softwareName></processingSoftware></Processing>

@@ -21,10 +21,10 @@ class _Cue:
 
 
 def write_srt(document: CombinedDocument) -> str:
-    """SubRip; who speaks stands before the text."""
+    """SubRip; who speaks stands before the text, as WhisperX writes it."""
     blocks = []
     for number, cue in enumerate(_cues(document), 1):
-        rows = [f"{cue.speaker}: {cue.rows[0]}", *cue.rows[1:]] if cue.speaker else cue.rows
+        rows = [f"[{_name(cue.speaker)}]: {cue.rows[0]}", *cue.rows[1:]] if cue.speaker else cue.rows
         text = "\n".join(rows)
         blocks.append(f"{number}\n{_clock(cue.start, ',')} --> {_clock(cue.end, ',')}\n{text}\n")
     return "\n".join(blocks)
@@ -38,6 +38,10 @@ def write_vtt(document: CombinedDocument) -> str:
         voice = f"<v {_plain(cue.speaker)}>" if cue.speaker else ""
         blocks.append(f"{_clock(cue.start, '.')} --> {_clock(cue.end, '.')}\n{voice}{text}\n")
     return "\n".join(blocks)
+
+
+def _name(speaker: str) -> str:
+    return " ".join(speaker.replace("[", "(").replace("]", ")").split())
 
 
 def _plain(text: str) -> str:

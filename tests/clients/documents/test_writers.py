@@ -82,7 +82,7 @@ def test_times_survive():
 def test_subtitles_are_short_in_order_and_name_who_speaks():
     text = document_writer("srt").write(talk())
     blocks = text.strip().split("\n\n")
-    assert blocks[0] == "1\n00:00:00,000 --> 00:00:01,400\nAnn: so it is"
+    assert blocks[0] == "1\n00:00:00,000 --> 00:00:01,400\n[Ann]: so it is"
     assert all(len(row) <= 42 for block in blocks[1:] for row in block.split("\n")[2:])
     times = [block.split("\n")[1] for block in blocks]
     assert times == sorted(times)
@@ -103,7 +103,7 @@ def test_xml_holds_whatever_an_engine_wrote():
 def test_an_empty_page_can_be_written_in_every_format():
     for timed in (False, True):
         document = CombinedDocument("leaf", (CombinedPage((), timed=timed),))
-        for writer in DOCUMENT_WRITERS:
+        for writer in (writer for writer in DOCUMENT_WRITERS if not writer.needs_images):
             assert isinstance(writer.write(document), str)
 
 
