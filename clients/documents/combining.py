@@ -114,7 +114,7 @@ def chosen_words(choice: Choice) -> tuple[CombinedWord, ...]:
     tokens = [(word, chance) for word, chance in zip(choice.words, choice.probabilities, strict=True) if word]
     if [token for token, _ in tokens] == texts:
         others = _alternatives(choice)
-        slots = [slot for slot, token in enumerate(choice.tokens) if token]
+        slots = [slot for slot, word in enumerate(choice.words) if word]
         return tuple(
             CombinedWord(token, chance, alternatives=others.get(slot, ()))
             for slot, (token, chance) in zip(slots, tokens, strict=True)

@@ -21,6 +21,8 @@ import time
 from itertools import islice
 from pathlib import Path
 
+from PIL import Image
+
 from galloon.clients.formats.registry import read_file
 from galloon.clients.samples import ocr_sample
 from tests.daemon_process import Daemon, free_port
@@ -150,7 +152,11 @@ def _pages_and_recordings(folder: Path, page: str) -> None:
     """The same page in other formats and in folders, and a recording."""
     (folder / "deu.hocr").write_bytes((ROOT / "tests/data/formats/hocr/page.hocr").read_bytes())
     (folder / "page.xml").write_bytes((ROOT / "tests/data/formats/alto/page.xml").read_bytes())
-    (folder / "model.txt").write_bytes((ROOT / "tests/data/formats/text/page.txt").read_bytes())
+    (folder / "model.md").write_bytes((ROOT / "tests/data/formats/text/page.txt").read_bytes())
+    (folder / "scan.tsv").write_text(page, encoding="utf-8")
+    (folder / "scans").mkdir()
+    for name in ("scan.png", "scans/page-001.png"):
+        Image.new("L", (1800, 440), 255).save(folder / name)
     for engine in ("eng", "deu", "cloud", "vlm"):
         (folder / "out" / engine).mkdir(parents=True)
         (folder / "out" / engine / "page-001.tsv").write_text(page, encoding="utf-8")
