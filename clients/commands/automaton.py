@@ -32,7 +32,9 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
 @click.option(
     "--draw", "drawn", metavar="FOLDER", type=FOLDER, help="Write the pictures there, as SVG and DOT."
 )
-@click.option("--export", "exported", metavar="FOLDER", type=FOLDER, help="Write OpenFst binaries there.")
+@click.option(
+    "--export", "exported", metavar="FOLDER", type=FOLDER, help="Write OpenFst binaries there, and A as text."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for programs.")
 def automaton(
     file: Path | None,

@@ -8,6 +8,7 @@ import pynini
 import pywrapfst
 
 from galloon.learners.automata.agreement import BothWays
+from galloon.learners.automata.att_text import write_symbols, write_text
 from galloon.learners.automata.diagram import (
     Diagram,
     context_diagram,
@@ -100,10 +101,16 @@ class AutomatonReport:
             LITERAL: _with_symbols(self.both.literal.machine, symbols),
             DIRECT: _with_symbols(self.both.written, symbols),
         }
+        # Before anything is written: not every name can stand in a text.
+        texts = {"txt": write_text(self.expert), "syms": write_symbols(self.expert)}
         written = []
         for name, machine in machines.items():
             path = folder / f"{FILES[name]}.fst"
             path.write_bytes(machine.write_to_string())
+            written.append(str(path))
+        for ending, text in texts.items():
+            path = folder / f"{FILES[A]}.{ending}"
+            path.write_text(text, encoding="utf-8")
             written.append(str(path))
         return tuple(written)
 

@@ -20,11 +20,6 @@ def asr_sample() -> Path:
     return _bundled("asr.jsonl.gz")
 
 
-def lattice_samples() -> tuple[Path, ...]:
-    """The bundled pocketsphinx word lattices (HTK SLF, gzipped), in order of name."""
-    return tuple(sorted(_bundled("lattices").glob("*/*.slf.gz")))
-
-
 def _bundled(name: str) -> Path:
     # The package is always installed as files (never imported from a zip), because the readers need paths:
     # an utterance file names its lattices relative to its own folder.

@@ -1,11 +1,9 @@
 """Diagrams of automata for a person to look at: DOT text and SVG.
 
-`to_dot` for Graphviz and friends. `to_svg` draws with the built-in layout and needs no program;
-`to_svg_by_graphviz` asks the `dot` program. The initial state is bold, final states have a double circle.
+`to_dot` for Graphviz and friends. `to_svg` draws with the built-in layout and needs no program.
+The initial state is bold, final states have a double circle.
 """
 
-import shutil
-import subprocess
 from xml.sax.saxutils import escape
 
 from galloon.learners.automata.arc_curves import Point
@@ -18,9 +16,7 @@ from galloon.learners.automata.layered_layout import (
     label_width,
     layered_layout,
 )
-from galloon.learners.errors import InvalidInput
 
-GRAPHVIZ_TIMEOUT_S = 30
 STYLE = """
 .galloon-diagram{font:13px ui-sans-serif,system-ui,"Segoe UI","DejaVu Sans",sans-serif}
 .galloon-diagram .arc{fill:none;stroke:#64748b;stroke-width:1.3}
@@ -71,24 +67,6 @@ def to_svg(diagram: Diagram) -> str:
     # Labels come last, each on a pale ground that lifts it off the arcs below.
     parts += [_label(arc, placed) for arc, placed in pairs]
     return "\n".join([*parts, "</svg>", ""])
-
-
-def to_svg_by_graphviz(diagram: Diagram) -> str:
-    """The diagram as the `dot` program draws it."""
-    program = shutil.which("dot")
-    if program is None:
-        raise InvalidInput("the program `dot` is not installed (package graphviz); `to_svg` draws without it")
-    drawn = subprocess.run(  # noqa: S603  # the program is Graphviz; the diagram goes in by stdin
-        [program, "-Tsvg"],
-        input=to_dot(diagram),
-        capture_output=True,
-        text=True,
-        timeout=GRAPHVIZ_TIMEOUT_S,
-        check=False,
-    )
-    if drawn.returncode != 0:
-        raise InvalidInput(f"Graphviz could not draw the diagram: {drawn.stderr.strip()}")
-    return drawn.stdout
 
 
 def _quoted(text: str) -> str:

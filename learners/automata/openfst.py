@@ -1,6 +1,6 @@
 """Expert automata as OpenFst machines: pynini objects and OpenFst's binary files.
 
-`from_pynini` and `to_pynini`, `read_binary` and `write_binary`, for data that is trusted: OpenFst can crash
+`from_pynini` and `to_pynini`, and `read_binary`, for data that is trusted: OpenFst can crash
 on malicious bytes, or spend minutes on them. `untrusted.read_untrusted` does the same in a child process.
 The names of transitions are the input symbols, or the labels' numbers where there is no symbol table.
 """
@@ -76,12 +76,6 @@ def read_binary(
     except (pywrapfst.FstIOError, pywrapfst.FstBadWeightError, pywrapfst.FstArgError) as error:
         raise InvalidInput("these bytes are not a whole OpenFst binary file") from error
     return from_pynini(machine, ignore_weights=ignore_weights, limits=limits)
-
-
-def write_binary(expert: ExpertAutomaton) -> bytes:
-    """The automaton as an OpenFst binary file."""
-    data: bytes = to_pynini(expert).write_to_string()
-    return data
 
 
 def _check_weight(allowed: bool, where: str) -> None:

@@ -1,5 +1,8 @@
-"""Small learners and utterances that several tests use."""
+"""Small learners, utterances and lattices that several tests use."""
 
+from pathlib import Path
+
+from galloon.clients.samples import asr_sample
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.observation import Utterance
 
@@ -21,3 +24,8 @@ def aligned(id_: str, slots: int = 3) -> Utterance:
 
 def truth(slots: int = 3) -> tuple[str, ...]:
     return (TRUTH * slots)[:slots]
+
+
+def lattice_samples() -> tuple[Path, ...]:
+    """The bundled pocketsphinx word lattices (HTK SLF, gzipped), in order of name."""
+    return tuple(sorted(asr_sample().parent.glob("lattices/*/*.slf.gz")))

@@ -7,10 +7,10 @@ from xml.etree import ElementTree as ET
 import pynini
 import pytest
 
-from galloon.clients.samples import lattice_samples
 from galloon.learners.automata.expert import Ensemble
-from galloon.learners.automata.openfst import write_binary
+from galloon.learners.automata.openfst import to_pynini
 from tests.clients.replays import galloon, told
+from tests.clients.samples import lattice_samples
 
 PAPER = "0 1 e1\n0 2 e2\n1 3 e3\n1 3 e4\n2 3 e5\n3\n"  # the first figure
 
@@ -32,7 +32,7 @@ def test_the_papers_two_experts_bigram_and_gappy():
 def test_a_file_in_text_and_in_binary(tmp_path: Path):
     text, binary = tmp_path / "a.txt", tmp_path / "a.fst"
     text.write_text(PAPER)
-    binary.write_bytes(write_binary(Ensemble(2, 2)))
+    binary.write_bytes(to_pynini(Ensemble(2, 2)).write_to_string())
     assert told("automaton", text, "-n", "2")["sizes"]["A' (composed)"] == {"states": 2, "transitions": 3}
     assert told("automaton", binary, "-n", "2") == told("automaton", "-r", "2", "-l", "2")
 
@@ -104,7 +104,7 @@ def test_mistakes_have_a_status_and_a_sentence(arguments: tuple[str, ...], statu
 
 def test_damaged_and_hostile_binaries_are_refused(tmp_path: Path):
     """They are read by a child process with limits."""
-    whole = write_binary(Ensemble(2, 3))
+    whole = to_pynini(Ensemble(2, 3)).write_to_string()
     for name, data in {"cut.fst": whole[:-20], "huge.fst": whole[:40] + b"\xff" * 8 + whole[48:]}.items():
         (tmp_path / name).write_bytes(data)
         result = galloon("automaton", tmp_path / name)

@@ -7,8 +7,9 @@ from click.testing import CliRunner, Result
 
 from galloon.clients.commands.convert import convert
 from galloon.clients.formats.utterances import read_utterances
-from galloon.clients.samples import lattice_samples, ocr_sample
+from galloon.clients.samples import ocr_sample
 from tests.clients.formats.goldens import FOLDER
+from tests.clients.samples import lattice_samples
 
 
 def run(*arguments: object) -> Result:

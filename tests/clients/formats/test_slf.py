@@ -12,8 +12,8 @@ from galloon.clients.formats.slf import parse_slf
 from galloon.clients.formats.slf_writer import LatticeFolder, write_slf
 from galloon.clients.formats.source import open_source, source_of_bytes
 from galloon.clients.formats.words import SILENT
-from galloon.clients.samples import lattice_samples
 from galloon.learners.observation import Lattice
+from tests.clients.samples import lattice_samples
 
 HEAD = "VERSION=1.0\n"
 

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from galloon.clients.api.errors import FormatError
 from galloon.clients.formats.notes import NoteBook
 from galloon.clients.formats.utterances import read_utterances, write_utterances
-from galloon.clients.samples import asr_sample, lattice_samples, ocr_sample
+from galloon.clients.samples import asr_sample, ocr_sample
 from galloon.learners.observation import ExpertOutput, Hypothesis, Utterance, Word
 from tests.clients.formats.goldens import FOLDER
+from tests.clients.samples import lattice_samples
 
 
 def one(tmp_path, record, notes=None) -> Utterance:

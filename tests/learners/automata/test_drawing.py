@@ -1,5 +1,6 @@
 """Drawings hold every state and arc, keep states apart, and refuse what nobody could read."""
 
+import subprocess
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -14,7 +15,7 @@ from galloon.learners.automata.diagram import (
     transducer_diagram,
 )
 from galloon.learners.automata.direct import context_automaton
-from galloon.learners.automata.drawing import to_dot, to_svg, to_svg_by_graphviz
+from galloon.learners.automata.drawing import to_dot, to_svg
 from galloon.learners.automata.expert import Ensemble
 from galloon.learners.automata.layered_layout import RADIUS, layered_layout
 from galloon.learners.automata.literal import literal_context
@@ -123,11 +124,6 @@ def test_dot_has_bold_initial_and_double_final_states():
 
 @needs("dot")
 def test_graphviz_draws_our_dot():
-    root = ET.fromstring(to_svg_by_graphviz(expert_diagram(Ensemble(2, 2), ['"', "\\", "<", "é"])))
-    assert root.tag == f"{SVG}svg"
-
-
-def test_without_graphviz_the_error_says_what_to_do(monkeypatch):
-    monkeypatch.setattr("shutil.which", lambda program: None)
-    with pytest.raises(InvalidInput, match="package graphviz"):
-        to_svg_by_graphviz(expert_diagram(Ensemble(1, 1)))
+    dot = to_dot(expert_diagram(Ensemble(2, 2), ['"', "\\", "<", "é"]))
+    drawn = subprocess.run(["dot", "-Tsvg"], input=dot, capture_output=True, text=True, check=True)
+    assert ET.fromstring(drawn.stdout).tag == f"{SVG}svg"

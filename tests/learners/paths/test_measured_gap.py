@@ -111,7 +111,7 @@ def test_a_horizon_or_a_rate_by_hand_is_the_paper_s_tuning():
 
 @pytest.mark.parametrize("name", LEARNERS)
 def test_a_state_with_the_paper_s_rates_goes_on_with_them(name):
-    """Stores from before the measured gap was the default hold such states, and rounds that wait for their truth."""
+    """Stores from before the measured gap was the default hold such states, and rounds that wait."""
     older, opened = made(name, tuning="paper"), made(name)
     regret_of(older, 20, noisy)
     memory = older.choose(20).memory
