@@ -28,7 +28,7 @@ def forms_of(words: Sequence[str], sequence: TokenSequence, unit: Unit, normaliz
             return [" ".join(word.split()) for word in words]
         return _word_forms(words, sequence.sources)
     whole = tokens_of([Word(word) for word in words], WORD, normalizer)
-    return _character_forms(forms_of(words, whole, WORD, normalizer), whole.tokens, unit, normalizer)
+    return _part_forms(forms_of(words, whole, WORD, normalizer), whole.tokens, unit, normalizer)
 
 
 def laid_out(
@@ -133,17 +133,32 @@ def _word_forms(words: Sequence[str], sources: Sequence[tuple[int, int]]) -> lis
     return forms
 
 
-def _character_forms(forms: Forms, tokens: Sequence[str], unit: Unit, rule: Normalizer) -> list[str | None]:
-    """The forms of words as those of their characters, where they can be cut; else the first has all."""
+def _part_forms(forms: Forms, words: Sequence[str], unit: Unit, rule: Normalizer) -> list[str | None]:
+    """The forms of words as those of their tokens, where they can be cut; else a word's first token has all."""
     found: list[str | None] = []
-    for place, (form, token) in enumerate(zip(forms, tokens, strict=True)):
+    for place, (form, word) in enumerate(zip(forms, words, strict=True)):
         if place:
             found.append(None if form is None else unit.blank)
+        parts = unit.pieces(word)
         if form is None:
-            found += [None] * len(token)
+            found += [None] * len(parts)
             continue
         alone = place + 1 == len(forms) or forms[place + 1] is not None
-        found += (alone and _pieces(form, token, rule)) or [form, *[None] * (len(token) - 1)]
+        characters = _pieces(form, word, rule) if alone else None
+        found += _grouped(characters, parts) or [form, *[None] * (len(parts) - 1)]
+    return found
+
+
+def _grouped(characters: Sequence[str | None] | None, parts: Sequence[str]) -> list[str | None]:
+    """The forms of characters as those of the tokens that they make up; none where there are none."""
+    if characters is None:
+        return []
+    found: list[str | None] = []
+    at = 0
+    for part in parts:
+        written = characters[at : at + len(part)]
+        at += len(part)
+        found.append(None if all(form is None for form in written) else "".join(filter(None, written)))
     return found
 
 
