@@ -11,7 +11,7 @@ Layout, all little-endian:
 `pack` and `unpack` are inverse to the bit; equal states give equal bytes, so a digest proves equality.
 Nothing in here is executed on reading, whatever the bytes say; and since anybody can compute a checksum,
 `check_like` and `check_arrays` compare what was found with what is needed before compiled code, which trusts its
-arrays, sees it.
+arrays, sees it; `count_in` and `real_in` read scalars that no life could have made otherwise.
 """
 
 import json
@@ -28,6 +28,7 @@ from galloon.learners.errors import DamagedState
 
 MAGIC = b"GALLOON\0"
 CHECKSUM_BYTES = 32
+MOST_COUNTED = 2**40  # more than any life counts, and far from where counting in floats or 64 bits goes wrong
 DTYPES = frozenset({"<f8", "<f4", "<i8", "<i4", "<i2", "|i1", "<u8", "<u4", "<u2", "|u1", "|b1"})
 
 
@@ -115,6 +116,25 @@ def check_arrays(found: Mapping[str, NDArray[Any]], like: Mapping[str, NDArray[A
             raise DamagedState(f"array {name!r} of this state holds a number that is not finite")
 
 
+def count_in(meta: Mapping[str, Any], name: str) -> int:
+    """A count among the scalars of a state."""
+    count = meta.get(name)
+    if type(count) is not int or not 0 <= count < MOST_COUNTED:
+        raise DamagedState(f"{name!r} of this state is not a count that a learner can reach")
+    return count
+
+
+def real_in(meta: Mapping[str, Any], name: str) -> float:
+    """A finite number, written as hexadecimal digits, among the scalars of a state."""
+    try:
+        number = float.fromhex(meta[name])
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise DamagedState(f"{name!r} of this state is not a number") from error
+    if not math.isfinite(number):
+        raise DamagedState(f"{name!r} of this state is not finite")
+    return number
+
+
 def digest(data: bytes) -> str:
     """A short name for a state: equal digests mean equal states."""
     return blake2b(data, digest_size=16).hexdigest()
@@ -128,6 +148,9 @@ def _header(text: bytes, kind: str) -> dict[str, Any]:
     """The header, of the right form whatever wrote it."""
     try:
         header: dict[str, Any] = json.loads(text)
+        json.dumps(
+            header, ensure_ascii=False
+        ).encode()  # a lone surrogate is no text: nothing could write it again
         well_formed = (
             isinstance(header["kind"], str)
             and isinstance(header["version"], int)

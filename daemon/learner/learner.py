@@ -25,6 +25,7 @@ from galloon.codec.utterance import canonical_bytes, decode_utterance, fingerpri
 from galloon.daemon.errors import OutOfService, StoreConflict, StoreError, Unavailable, UnknownLearner
 from galloon.daemon.failpoints import reach
 from galloon.daemon.futures import resolve
+from galloon.daemon.learner import rehearsal
 from galloon.daemon.learner.accepted_feedback import check_accepted
 from galloon.daemon.learner.answers import explanation_of, lesson_of
 from galloon.daemon.learner.books import Books
@@ -336,23 +337,35 @@ class Learner:
 
     def _check_comes_back(self, data: bytes) -> None:
         """Refuse captured bytes that do not restore to themselves; the learner stops, its old snapshot stays."""
-        other = Learner(self.name, self.spec, self._build, self._limits, self._clock)
         try:
-            other.restore(data)
-            if other.capture(other.rounds.started) != data:
-                raise DamagedState("another state came back than was captured")
+            self._twin(data)
         except LearnerError as error:
             self.broken = error
             log.exception("learner out of service: its state does not come back", learner=self.name)
             raise self.stopped() from error
 
-    def rehearse(self) -> None:
-        """Do all that is done with a state without an utterance: what a stranger sent may fail only later."""
+    def _twin(self, data: bytes) -> "Learner":
+        """Another learner of the same spec, made of captured bytes, which must be its own state's bytes too."""
+        other = Learner(self.name, self.spec, self._build, self._limits, self._clock)
+        other.restore(data)
+        if other.capture(other.rounds.started) != data:
+            raise DamagedState("another state came back than was captured")
+        return other
+
+    def rehearse(self) -> bytes:
+        """The state as this daemon writes it, if all that will ever be done with it can be done.
+
+        What a stranger sent may fail only later: when it is shown, written and read back, explained or taught.
+        """
+        data = self.capture(self.rounds.started)
         extra_to_wire(self._combiner.statistics().extra)
-        self.capture(self.rounds.started)
         self._combiner.digest()
         for answer in self.rounds.answers():
             repeated(answer)
+        other = self._twin(data)
+        rehearsal.play(other._combiner, self.rounds.pending.values())
+        other._twin(other.capture(other.rounds.started))
+        return data
 
     async def _captured(self) -> Captured:
         """The state after exactly the entries up to a mark, while rounds go on.

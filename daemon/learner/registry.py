@@ -15,6 +15,7 @@ from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
@@ -137,7 +138,7 @@ class Registry:
                 return known, False
             with self._place(name, may_use):
                 try:
-                    learner = await self._make(name, spec, None)
+                    learner = await self._in_thread(partial(self._make, name, spec))
                 except InvalidInput as error:
                     raise error.under(spec_field) from error
                 key = await self._journal.transact(Create(name, spec.to_json()))
@@ -150,11 +151,8 @@ class Registry:
             if name in self._learners:
                 raise OtherSpec(f"name: a learner called {name!r} exists; delete it first", "name")
             with self._place(name, may_use):
-                spec = await self._in_thread(
-                    lambda: _distrusting(lambda: self.limited(spec_of(data), "chunk"))
-                )
-                learner = await self._make(name, spec, data)
-                key = await self._journal.transact(Create(name, spec.to_json(), data))
+                learner, state = await self._in_thread(partial(self._remake, name, data))
+                key = await self._journal.transact(Create(name, learner.spec.to_json(), state))
                 self.adopt(learner, key)
             return learner
 
@@ -215,15 +213,18 @@ class Registry:
         finally:
             self._coming.discard(name)
 
-    async def _make(self, name: str, spec: CombinerSpec, data: bytes | None) -> Learner:
-        def work() -> Learner:
-            learner = Learner(name, spec, self._build, self._limits, self._clock)
-            if data is not None:
-                _distrusting(lambda: learner.restore(data))
-                _distrusting(learner.rehearse)
-            return learner
+    def _make(self, name: str, spec: CombinerSpec) -> Learner:
+        return Learner(name, spec, self._build, self._limits, self._clock)
 
-        return await self._in_thread(work)
+    def _remake(self, name: str, data: bytes) -> tuple[Learner, bytes]:
+        """The learner of these bytes, and the bytes that this daemon writes of it."""
+
+        def work() -> tuple[Learner, bytes]:
+            learner = self._make(name, self.limited(spec_of(data), "chunk"))
+            learner.restore(data)
+            return learner, learner.rehearse()
+
+        return _distrusting(work)
 
     def limited(self, spec: CombinerSpec, field: str) -> CombinerSpec:
         """A spec that did not come over the wire, held to what a spec on the wire is held to."""

@@ -25,9 +25,9 @@ from galloon.daemon.learner.events import Chose
 from galloon.learners.combiners.contract import Choice, Feedback
 from galloon.learners.errors import DamagedState
 from galloon.learners.observation import Utterance
+from galloon.learners.state import count_in
 from galloon.v1 import combine_pb2 as wire
 
-MOST_ROUNDS = 2**53
 WARM_ROUNDS = 64  # some ten kilobytes each
 WARM_SLOTS = 16_384  # of all of them together, so that long utterances do not add up
 PENDING_BLOBS = ("fingerprint", "memory", "answer")
@@ -273,12 +273,12 @@ class Rounds:
 
 def _check_counts(meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
     """Refuse numbers that no run of rounds leads to: these bytes may come from a client."""
-    counts = [meta[name] for name in ("started", "lessons", "expired")]
+    started, *ended = (count_in(meta, name) for name in ("started", "lessons", "expired"))
     numbers = [*arrays["pending_rounds"].tolist(), *arrays["settled_rounds"].tolist()]
     ids = [*meta["pending"], *meta["settled"]]
     if (
-        not all(type(count) is int and 0 <= count < MOST_ROUNDS for count in counts)
-        or not all(type(number) is int and 0 <= number < counts[0] for number in numbers)
+        sum(ended) > started
+        or not all(type(number) is int and 0 <= number < started for number in numbers)
         or not all(isinstance(each, str) for each in ids)
         or len(set(ids)) < len(ids)
         or not np.isfinite(arrays["total_gain"]).all()

@@ -236,10 +236,10 @@ class TextCombiner:
             self._agreement.restore(found.arrays)
         state.check_arrays(found.arrays, {"expert_gains": self._expert_gains})
         self._expert_gains = found.arrays["expert_gains"]
-        self._gain = float.fromhex(found.meta["gain"])
-        self._expected_gain = float.fromhex(found.meta["expected_gain"])
-        self._rounds = int(found.meta["rounds"])
-        self._rounds_where_known = int(found.meta["rounds_where_known"])
+        self._gain = state.real_in(found.meta, "gain")
+        self._expected_gain = state.real_in(found.meta, "expected_gain")
+        self._rounds = state.count_in(found.meta, "rounds")
+        self._rounds_where_known = state.count_in(found.meta, "rounds_where_known")
 
     def digest(self) -> str:
         return state.digest(self.to_bytes())

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from galloon.learners.automata.context import ContextAutomaton
 from galloon.learners.paths.protocol import FloatArray
-from galloon.learners.state import check_arrays
+from galloon.learners.state import check_arrays, count_in, real_in
 
 BOOKS_BUDGET = 1_000_000  # transitions of A' up to which the sums are kept
 
@@ -69,7 +69,7 @@ class GainBooks:
     def restore(self, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         check_arrays(arrays, self.arrays())
         self.edge_gains = arrays["edge_gain_sums"]
-        self.gain = float.fromhex(meta["gain"])
-        self.gain_where_known = float.fromhex(meta["gain_where_known"])
-        self.rounds = int(meta["rounds"])
-        self.rounds_where_known = int(meta["rounds_where_known"])
+        self.gain = real_in(meta, "gain")
+        self.gain_where_known = real_in(meta, "gain_where_known")
+        self.rounds = count_in(meta, "rounds")
+        self.rounds_where_known = count_in(meta, "rounds_where_known")

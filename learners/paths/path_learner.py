@@ -329,10 +329,7 @@ def checked_rounds(found: state.State, signature: list[Any]) -> int:
             f"this state belongs to a {found.kind} built otherwise: {found.meta.get('signature')}, "
             f"here {signature}"
         )
-    rounds = found.meta.get("rounds_learned")
-    if not isinstance(rounds, int) or rounds < 0:
-        raise DamagedState(f"this {found.kind} state has learned {rounds!r} rounds, which is no count")
-    return rounds
+    return state.count_in(found.meta, "rounds_learned")
 
 
 def _check_gains(gains: FloatArray, count: int, bound: float, what: str) -> None:

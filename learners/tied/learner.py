@@ -29,6 +29,7 @@ from galloon.learners.kernels.tied import (
 from galloon.learners.paths.draws import uniforms
 from galloon.learners.paths.guarantee import Guarantee, expected, none
 from galloon.learners.paths.protocol import BanditFeedback, FullFeedback, SemiBanditFeedback, Setting, Size
+from galloon.learners.state import count_in, real_in
 from galloon.learners.tied.bounds import falling_rate, regret_bound
 from galloon.learners.tied.contexts import context_name
 from galloon.learners.tied.estimates import score_losses, shown_losses
@@ -248,9 +249,11 @@ class TiedLearner:
 
     def restore(self, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         self._table.restore("contexts", arrays)
-        self.rounds_learned, self.slots_learned = int(meta["rounds_learned"]), int(meta["slots_learned"])
-        self._late = int(meta["rounds_late"])
-        self._taken, self._spread = float.fromhex(meta["taken"]), float.fromhex(meta["spread"])
+        self.rounds_learned, self.slots_learned = (
+            count_in(meta, name) for name in ("rounds_learned", "slots_learned")
+        )
+        self._late = count_in(meta, "rounds_late")
+        self._taken, self._spread = real_in(meta, "taken"), real_in(meta, "spread")
 
     @property
     def _contexts(self) -> tuple[NDArray[Any], ...]:

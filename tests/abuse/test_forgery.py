@@ -2,13 +2,16 @@
 only themselves.
 """
 
+import json
 from pathlib import Path
 from random import Random
 
 import grpc
+import numpy as np
 import pytest
 
-from galloon.learners import state
+from galloon.learners import framing, state
+from galloon.learners.paths.protocol import Memories
 from galloon.v1 import learners_pb2, learners_pb2_grpc
 from tests.abuse import import_fuzz
 from tests.abuse.forgery import forged
@@ -30,20 +33,72 @@ async def test_a_forgery_is_whole(tmp_path: Path):
         assert state._checksum(forged(good, Random(seed))[:-32]) == forged(good, Random(seed))[-32:]
 
 
+async def imported(daemon, data: bytes) -> tuple[grpc.StatusCode, str]:
+    request = learners_pb2.ImportLearnerRequest(name="other", chunk=data)
+    call = learners_pb2_grpc.LearnerServiceStub(daemon.channel).ImportLearner(iter([request]))
+    return await call.code(), await call.details()
+
+
+def with_id(meta, arrays):
+    """A lone surrogate, which no text of the wire can hold, in the id of a round that waits."""
+    meta["pending"][0] = "u\ud800"
+
+
+def with_count(meta, arrays):
+    """So many rounds that the next one's draws would leave 64 bits."""
+    meta["started"] = 2**53 - 1
+
+
+def with_more_ends(meta, arrays):
+    meta["lessons"] = meta["started"] + 1
+
+
+def with_flow(meta, arrays):
+    """The flow that an estimator divides by is so small that the score would not be finite."""
+    data, sizes = arrays["pending_memory"].tobytes(), arrays["pending_memory_bytes"]
+    first = data[: int(sizes[0])]
+    spelled, tokens, windows, *rest = framing.split(first)
+    memories = Memories.from_bytes(windows)
+    numbers = np.full_like(memories.numbers, 5e-324)
+    changed = framing.join([spelled, tokens, Memories(memories.edges, numbers).to_bytes(), *rest])
+    assert len(changed) == len(first)
+    arrays["pending_memory"] = np.frombuffer(changed + data[len(first) :], dtype=np.uint8)
+
+
+def with_vocabulary(meta, arrays):
+    """A word that cannot be said, in what a round remembers."""
+    data = arrays["pending_memory"].tobytes()
+    word = json.loads(framing.split(data[: int(arrays["pending_memory_bytes"][0])])[0])[1]
+    forged = data.replace(json.dumps(word).encode(), json.dumps("\ud800").ljust(len(word) + 2).encode(), 1)
+    assert len(forged) == len(data) or len(word) < 6
+    arrays["pending_memory"] = np.frombuffer(forged[: len(data)], dtype=np.uint8)
+
+
+@pytest.mark.parametrize("forge", [with_id, with_count, with_more_ends, with_flow, with_vocabulary])
+async def test_what_would_only_fail_later_is_refused_before_it_is_written(tmp_path: Path, forge):
+    """An import is rehearsed in full and read back; nothing of a refused one is in the store."""
+    async with serving(tmp_path) as daemon:
+        found = state.unpack(await import_fuzz.exported(daemon.channel, "semi_bandit"), "learner", 1)
+        meta, arrays = dict(found.meta), dict(found.arrays)
+        forge(meta, arrays)
+        code, words = await imported(daemon, state.pack("learner", 1, meta, arrays))
+        assert code == grpc.StatusCode.INVALID_ARGUMENT, words
+        assert [learner.name for learner in daemon.app.registry.learners()] == ["semi_bandit"]
+    async with serving(tmp_path) as daemon:
+        assert [learner.name for learner in daemon.app.registry.learners()] == ["semi_bandit"]
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [("engines", [f"e{n}" for n in range(65)]), ("engines", ["x" * 300]), ("engines", ["a\nb"])],
 )
 async def test_an_imported_spec_is_held_to_the_limits_of_a_spec_on_the_wire(tmp_path: Path, name, value):
     """A container carries its spec; an import must not be a way around the limits."""
-    import json
-
     async with serving(tmp_path) as daemon:
         good = await import_fuzz.exported(daemon.channel, "expanded_hedge")
         found = state.unpack(good, "learner", 1)
         spec = {**json.loads(found.meta["spec"]), name: value}
         data = state.pack("learner", 1, {**found.meta, "spec": json.dumps(spec)}, found.arrays)
-        request = learners_pb2.ImportLearnerRequest(name="other", chunk=data)
-        call = learners_pb2_grpc.LearnerServiceStub(daemon.channel).ImportLearner(iter([request]))
-        assert await call.code() in {grpc.StatusCode.RESOURCE_EXHAUSTED, grpc.StatusCode.INVALID_ARGUMENT}
-        assert "engines" in await call.details()
+        code, words = await imported(daemon, data)
+        assert code in {grpc.StatusCode.RESOURCE_EXHAUSTED, grpc.StatusCode.INVALID_ARGUMENT}
+        assert "engines" in words

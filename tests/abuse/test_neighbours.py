@@ -121,9 +121,8 @@ async def test_exports_that_nobody_reads_are_one_copy_and_end(tmp_path: Path, to
         monkeypatch.undo()
         sizes = [len(chunk.chunk) async for chunk in export()]
         assert sum(sizes) > 9_000_000, "who reads gets all of it"
-        with pytest.raises(grpc.aio.AioRpcError, match=r"nothing was read for 0\.2 seconds"):  # noqa: PT012
-            while True:  # what was on its way, then the status
-                await silent.read()
+        with pytest.raises(grpc.aio.AioRpcError, match="nothing was read"):
+            _ = [chunk async for chunk in silent]  # what was on its way, then the status
 
 
 async def test_watching_and_exporting_count_as_streams(tmp_path: Path):
