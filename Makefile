@@ -12,10 +12,16 @@ help: ## List the targets.
 
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 
-# What the daemon needs, in locked versions, then the project itself, built by the setuptools of the other lock.
+# A new environment with what compiles kernels, so that they are compiled while the rest is being installed.
 # Byte code is compiled when a module is first imported: most never are.
-$(VENV)/.ready: pyproject.toml requirements.lock
+$(VENV)/.compiler: requirements.lock
 	$(PYTHON) -m venv $(VENV)
+	@sed -nE '/^(llvmlite|numba|numpy)==/,/[^\\]$$/p' requirements.lock > $(VENV)/compiler.lock
+	$(PIP) --no-compile --no-deps --require-hashes -r $(VENV)/compiler.lock
+	@touch $@
+
+# What the daemon needs, in locked versions, then the project itself, built by the setuptools of the other lock.
+$(VENV)/.ready: pyproject.toml requirements.lock | $(VENV)/.compiler
 	@sed -n '/^setuptools==/,/[^\\]$$/p' requirements-dev.lock > $(VENV)/build.lock
 	$(PIP) --no-compile --require-hashes -r requirements.lock -r $(VENV)/build.lock
 	$(PIP) --no-compile --no-deps --no-build-isolation -e .
@@ -28,9 +34,9 @@ $(VENV)/.dev: requirements-dev.lock | $(VENV)/.ready
 
 # The compiled kernels of the default learner; `make run` needs no others. All anew when one changes, because the
 # cache of a kernel knows its own file alone, not those of the kernels that it calls.
-$(VENV)/.first: $(wildcard learners/kernels/*.py) requirements.lock | $(VENV)/.ready
+$(VENV)/.first: $(wildcard learners/kernels/*.py) requirements.lock | $(VENV)/.compiler
 	@rm -f learners/kernels/__pycache__/*.nb?
-	$(BIN)/python -m galloon.learners.kernels --first
+	PYTHONPATH=src $(BIN)/python -m galloon.learners.kernels --first
 	@touch $@
 
 # And all the others.
@@ -40,7 +46,8 @@ $(VENV)/.kernels: $(VENV)/.first | $(VENV)/.dev
 
 setup: $(VENV)/.kernels $(VENV)/.dev ## Make the environment in .venv.
 
-run: $(VENV)/.first $(VENV)/.ready ## Start the daemon, play the bundled sample, show the table, serve (ARGS=--once to end).
+run: ## Start the daemon, play the bundled sample, show the table, serve (ARGS=--once to end).
+	@$(MAKE) --no-print-directory -j2 $(VENV)/.first $(VENV)/.ready
 	@$(BIN)/galloon demo $(ARGS)
 
 test: $(VENV)/.kernels $(VENV)/.ready $(VENV)/.dev ## Run all tests (ARGS="-k name" for some).
