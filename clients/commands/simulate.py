@@ -129,6 +129,7 @@ def _report(results: dict[str, list[Run]], options: dict[str, Any]) -> dict[str,
                     "bound": run.final_bound,
                     "gain": run.gain,
                     "best_gain": run.best_gain,
+                    "tracking_regret": run.tracking_regret,
                     "log_regret": run.log_regret.value,
                     "log_regret_rounds_left_out": run.log_regret.rounds_left_out,
                     "curve": {
@@ -146,19 +147,21 @@ def _report(results: dict[str, list[Run]], options: dict[str, Any]) -> dict[str,
 
 def _show(results: dict[str, list[Run]], options: dict[str, Any]) -> None:
     table = RichTable(
-        title=_title(options), caption=f"mean of {options['seeds']} games of {options['rounds']} rounds"
+        title=_title(options),
+        caption=f"mean of {options['seeds']} games of {options['rounds']} rounds; "
+        "to 4 paths: regret to the best path of each quarter",
     )
     table.add_column("learner", no_wrap=True)
-    for heading in ("regret", "bound", "share", "gain", "best path", "-log U regret"):
-        table.add_column(heading, justify="right")
+    for heading in ("regret", "to 4 paths", "bound", "gain", "best path", "-log U regret"):
+        table.add_column(heading, justify="right", no_wrap=heading == "best path")
     for name, runs in results.items():
         regret = float(np.mean([run.final_regret for run in runs]))
         bound = runs[0].final_bound
         table.add_row(
             name,
             f"{regret:.1f}",
+            f"{np.mean([run.tracking_regret for run in runs]):.1f}",
             "-" if bound is None else f"{bound:.1f}",
-            "-" if not bound else f"{regret / bound:.0%}",
             f"{np.mean([run.gain for run in runs]):.0f}",
             f"{np.mean([run.best_gain for run in runs]):.0f}",
             f"{np.mean([run.log_regret.value for run in runs]):.1f}",

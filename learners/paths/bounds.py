@@ -75,6 +75,16 @@ def barrier_played(
     return min(worst, path_bound + weights + float(costs.sum()))
 
 
+def fixed_share(
+    rounds: int, changes: float, path_length: int, log_ways: float, slowness: float, gaps: float
+) -> float:
+    """Fixed share against a sequence of paths with so many changes: (1 + changes) (W + K ln(T + 1)) + K ln(T + 1)
+    times 1 / eta at the end, and the gaps: W the largest sum of ln of ways on along a path.
+    """
+    log_rounds = path_length * math.log(rounds + 1)
+    return ((1 + changes) * (log_ways + log_rounds) + log_rounds) * slowness + gaps
+
+
 def component_hedge(rounds: int, path_length: int, edge_bound: float, divergence: float) -> float:
     """CDCH, equation (7) of the paper: B sqrt(2 T K D), D the divergence of the best path from the start.
 

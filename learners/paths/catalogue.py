@@ -74,6 +74,13 @@ CATALOGUE: Mapping[str, Capabilities] = {
             options=MappingProxyType({"tuning": str}),
         ),
         Capabilities(
+            "fixed_share",
+            "Fixed share",
+            f"{_PATHS}.fixed_share:FixedShare",
+            Setting.FULL,
+            options=MappingProxyType({"changes": float}),
+        ),
+        Capabilities(
             "perturbed_leader",
             "Perturbed leader",
             f"{_PATHS}.perturbed_leader:PerturbedLeader",

@@ -19,6 +19,7 @@ from galloon.learners.paths.opponents import OPPONENTS, TRUST_NEEDED, Table
 from galloon.learners.paths.protocol import FloatArray
 from galloon.learners.paths.regret import LogRegret, log_regret
 
+QUARTERS = 4  # of a game, as a drifting opponent changes
 POINTS = 200  # of a curve
 TRANSITION_BUDGET = 2_000_000
 TRUST_DRAWS = 64  # from which an opponent guesses whom a learner without flows trusts
@@ -33,12 +34,18 @@ class Run:
     bound: FloatArray  # at the same rounds; NaN where no theorem speaks
     gain: float
     best_gain: float
+    best_of_quarters: float  # what the best path of each quarter of the rounds gains
     log_regret: LogRegret
     guarantee: str  # in words
 
     @property
     def final_regret(self) -> float:
         return float(self.regret[-1])
+
+    @property
+    def tracking_regret(self) -> float:
+        """Against a path for each quarter: what a learner that follows a drifting opponent is judged by."""
+        return self.best_of_quarters - self.gain
 
     @property
     def final_bound(self) -> float | None:
@@ -64,7 +71,7 @@ def simulate(
     deals: list[tuple[list[str], list[str]]] = []
     regret: list[float] = []
     bound: list[float] = []
-    total = np.zeros(context.transition_count)
+    quarters = np.zeros((QUARTERS, context.transition_count))
     gained = 0.0
     for number in range(table.rounds):
         trust = _trust(game, context, number) if opponent in TRUST_NEEDED else None
@@ -74,17 +81,17 @@ def simulate(
         choice = game.choose(number)
         gains = game.gain.edge_gains(context, outputs, target)
         flows = _flows(game)
-        total += gains
+        quarters[QUARTERS * number // table.rounds] += gains
         shown[number] = gains[context.context_path(choice.path)].sum()
         gained += float(flows @ gains) if flows is not None else shown[number]
         game.learn_target([path_round(choice.memory, outputs, target)])
         deals.append((outputs, target))
         if len(regret) < looks.size and number + 1 == looks[len(regret)]:
-            regret.append(context.best_path(total)[1] - gained)
+            regret.append(context.best_path(quarters.sum(axis=0))[1] - gained)
             known = game.guarantee().bound
             bound.append(np.nan if known is None else known)
         progress()
-    best, best_gain = context.best_path(total)
+    best, best_gain = context.best_path(quarters.sum(axis=0))
     at_best = np.array([game.gain.path_gains(context, o, t, best).sum() for o, t in deals])
     return Run(
         looks.astype(float),
@@ -92,6 +99,7 @@ def simulate(
         np.array(bound),
         gained,
         best_gain,
+        sum(context.best_path(quarter)[1] for quarter in quarters),
         log_regret(shown, at_best),
         game.guarantee().words,
     )

@@ -47,6 +47,8 @@ class _AlgorithmEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Algorithm.V
     """Follow the regularised leader with a logarithmic barrier. Semi-bandit setting; learns faster than CDSB."""
     ALGORITHM_BARRIER_BANDIT: _Algorithm.ValueType  # 9
     """The same for one score a path. Bandit setting; learns faster than CDCB."""
+    ALGORITHM_FIXED_SHARE: _Algorithm.ValueType  # 10
+    """Hedge that shares: regret against a sequence of paths that changes now and then. Full setting."""
 
 class Algorithm(_Algorithm, metaclass=_AlgorithmEnumTypeWrapper):
     """How a learner learns."""
@@ -71,6 +73,8 @@ ALGORITHM_BARRIER_SEMI_BANDIT: Algorithm.ValueType  # 8
 """Follow the regularised leader with a logarithmic barrier. Semi-bandit setting; learns faster than CDSB."""
 ALGORITHM_BARRIER_BANDIT: Algorithm.ValueType  # 9
 """The same for one score a path. Bandit setting; learns faster than CDCB."""
+ALGORITHM_FIXED_SHARE: Algorithm.ValueType  # 10
+"""Hedge that shares: regret against a sequence of paths that changes now and then. Full setting."""
 Global___Algorithm: _TypeAlias = Algorithm  # noqa: Y015
 
 class _Setting:

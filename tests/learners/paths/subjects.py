@@ -17,6 +17,7 @@ from galloon.learners.automata.graph_context import GraphContext
 from galloon.learners.paths.barrier_learner import BarrierLearner
 from galloon.learners.paths.catalogue import CATALOGUE, NAMES
 from galloon.learners.paths.centre_flow import centre_flow
+from galloon.learners.paths.fixed_share import FixedShare
 from galloon.learners.paths.protocol import BanditFeedback, FullFeedback, SemiBanditFeedback, Setting
 from tests.learners.automata.strategies import ensembles, explicit_automata, reaches
 from tests.reference.barrier import BarrierBandit as SlowBarrierBandit
@@ -26,6 +27,7 @@ from tests.reference.component_hedge import ComponentHedge as SlowComponentHedge
 from tests.reference.enumeration import Enumeration
 from tests.reference.exp3 import Exp3 as SlowExp3
 from tests.reference.expanded_hedge import ExpandedHedge as SlowExpandedHedge
+from tests.reference.fixed_share import FixedShare as SlowFixedShare
 from tests.reference.measured_gap import GapComponentHedge, GapExpandedHedge
 from tests.reference.semi_bandit import SemiBandit as SlowSemiBandit
 
@@ -52,6 +54,7 @@ SLOW = {
     "component_hedge-paper": SlowComponentHedge,
     "com_band": SlowComBand,
     "exp3_paths": SlowExp3,
+    "fixed_share": SlowFixedShare,
     "barrier_semi_bandit": SlowBarrierSemiBandit,
     "barrier_bandit": SlowBarrierBandit,
 }
@@ -80,9 +83,9 @@ class Subject:
 
     @property
     def order_matters(self):
-        """Whether the learner tunes itself by what it measures on the way: then the order of lessons is state."""
+        """Whether it tunes itself by what it measures, or forgets: then the order of lessons is state."""
         learner = self.build()
-        return isinstance(learner, BarrierLearner) or getattr(learner, "gap", None) is not None
+        return isinstance(learner, BarrierLearner | FixedShare) or getattr(learner, "gap", None) is not None
 
     @cached_property
     def context(self):

@@ -44,8 +44,9 @@ def theorem(name, learner, rounds):
     }[name]()
 
 
-# CDSB's theorem needs a horizon; the bounds of the learners with a barrier are measured, not closed forms.
-SOUND = [name for name in NAMES if name not in ("semi_bandit", "barrier_semi_bandit", "barrier_bandit")]
+# CDSB's theorem needs a horizon; the bounds of the others left out are measured, not closed forms.
+MEASURED = ("barrier_semi_bandit", "barrier_bandit", "fixed_share")
+SOUND = [name for name in NAMES if name not in ("semi_bandit", *MEASURED)]
 
 
 @pytest.mark.parametrize("name", SOUND)
