@@ -2,7 +2,7 @@
 
 A sample, not state. `enter` queues a round that has just learned, if the daemon still has what was said; it is
 called in the learner's work queue. `count_some` does the counting later, in another thread. What does not fit is
-left out. `rates` is replaced as a whole, so that whoever reads it sees all of a round or nothing of it.
+left out, and so is a text so long that comparing its letters would hold the interpreter lock for long. `rates` is replaced as a whole, so that whoever reads it sees all of a round or nothing of it.
 """
 
 import threading
@@ -21,6 +21,8 @@ from galloon.learners.text.normalizers import normalizer
 
 COMBINED = "galloon"
 VOTE = "vote"  # the baseline to beat, counted whether or not the learner has it as an expert
+LONGEST = 65_536  # letters of a text that is normalised for it
+MOST_PAIRS = 1 << 26  # of letters that are compared in one call, which holds the interpreter lock: some 10 ms
 QUEUED = 256  # rounds that wait to be counted; the oldest give way
 
 
@@ -63,10 +65,15 @@ class Books:
         return done
 
     def _count(self, said: Warm) -> None:
-        rates = dict(self.rates)
-        reference = self._normalize(self._true_text(said))
-        for name, text in self._texts(said).items():
-            normalized, known = self._normalize(text), rates.get(name, Rates())
+        truth, texts = self._true_text(said), self._texts(said)
+        if max([len(truth), *map(len, texts.values())]) > LONGEST:
+            return
+        rates, reference = dict(self.rates), self._normalize(truth)
+        normal = {name: self._normalize(text) for name, text in texts.items()}
+        if len(reference) * max(map(len, normal.values())) > MOST_PAIRS:
+            return
+        for name, normalized in normal.items():
+            known = rates.get(name, Rates())
             rates[name] = Rates(
                 known.words + word_errors(reference, normalized),
                 known.chars + char_errors(reference, normalized),

@@ -2,14 +2,18 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from math import isqrt
+from random import Random
 
 import numpy as np
 
-from galloon.daemon.learner.books import QUEUED, Books
+from galloon.daemon.learner.books import MOST_PAIRS, QUEUED, Books
 from galloon.daemon.learner.round import Round, Status, Warm
 from galloon.learners.combiners.contract import Choice, Score, TrueText
 from galloon.learners.combiners.spec import CombinerSpec
+from galloon.learners.evaluation.error_rate import char_errors
 from galloon.learners.offers import Offers
+from tests.abuse.lock_watch import longest_hold
 
 SPEC = CombinerSpec(engines=("a", "b"))
 
@@ -92,3 +96,21 @@ def test_who_reads_while_others_count_sees_whole_rounds():
     books.count_some(rounds)
     assert books.rates["b"].words.errors == rounds
     assert not torn
+
+
+def test_a_text_so_long_that_others_would_wait_is_left_out():
+    """Comparing letters holds the interpreter lock: 7 s for a true text of 380,000 of them, as it was."""
+    books = Books(SPEC)
+    books.enter(learned(TrueText("one two " * 50_000)))
+    assert books.count_some(9) == 1
+    assert books.rates == {}
+    books.enter(learned(TrueText("one two " * 1_000)))
+    books.count_some(9)
+    assert books.rates["a"].chars.reference_length == 7_999
+
+
+def test_the_longest_that_is_compared_holds_the_lock_for_a_moment():
+    """By processor time, and the least of some runs: a busy machine does not count."""
+    letters = Random(1).choices("abcdefgh ", k=2 * isqrt(MOST_PAIRS))
+    one, other = "".join(letters[::2]), "".join(letters[1::2])
+    assert longest_hold(lambda: lambda: char_errors(one, other)) < 0.1
