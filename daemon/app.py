@@ -40,6 +40,7 @@ from galloon.daemon.operate.housekeeping import Housekeeping
 from galloon.daemon.operate.kernels import load_kernels, load_others
 from galloon.daemon.operate.tasks import Supervisor, Work
 from galloon.daemon.rpc.auth import gate_from_config
+from galloon.daemon.rpc.documents import DocumentService
 from galloon.daemon.rpc.health import HEALTH_SERVICES, Health
 from galloon.daemon.rpc.listener import Listener
 from galloon.daemon.rpc.management import LearnerService
@@ -53,7 +54,7 @@ from galloon.daemon.store.sqlite import SqliteBackend
 log = structlog.get_logger()
 STEP_S = 1.0  # of one step of the end, after the streams have drained
 FORCED_S = 4.0  # after drain_s, until the process is ended by force
-SERVICES = ("galloon.v1.CombineService", "galloon.v1.LearnerService")
+SERVICES = ("galloon.v1.CombineService", "galloon.v1.DocumentService", "galloon.v1.LearnerService")
 
 
 class App:
@@ -162,10 +163,14 @@ class App:
         self.management = management = LearnerService(
             self.registry, self.streams, self._gate, self.config.limits, self.metrics, self._clock
         )
+        documents = DocumentService(
+            self.registry, self._gate, self._quota, self.config.limits, self.metrics, self._pool
+        )
 
         def server() -> grpc.aio.Server:
             made = grpc_server(self.config, self._gate)
-            made.add_generic_rpc_handlers((self.streams.handlers(), management.handlers()))
+            services = (self.streams, documents, management)
+            made.add_generic_rpc_handlers(tuple(service.handlers() for service in services))
             self._health.add_to(made)
             if self.config.server.reflection:
                 names = (*SERVICES, *HEALTH_SERVICES, reflection.SERVICE_NAME)

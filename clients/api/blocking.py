@@ -10,7 +10,7 @@ Safe to use from several threads. `send_utterance` and `send_feedback` return `c
 import asyncio
 import threading
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -20,10 +20,12 @@ from galloon.clients.api.client import Client
 from galloon.clients.api.connection import DEFAULT_ADDRESS, Connection
 from galloon.clients.api.stream import CombineStream, StreamOptions
 from galloon.codec.answer import Choice, Lesson, Opened
+from galloon.codec.document import DocumentLesson, DocumentPart
 from galloon.codec.explanation import Explanation
 from galloon.codec.learner import LearnerInfo, Snapshot, Statistics
 from galloon.learners.combiners.contract import Feedback
 from galloon.learners.combiners.spec import CombinerSpec
+from galloon.learners.documents.document import Page
 from galloon.learners.observation import Utterance
 
 T = TypeVar("T")
@@ -84,17 +86,45 @@ class BlockingClient:
     def import_learner(self, name: str, data: bytes, *, timeout_s: float | None = None) -> LearnerInfo:
         return self._run(self._client.import_learner(name, data, timeout_s=timeout_s))
 
+    def combine_document(
+        self,
+        learner: str,
+        document_id: str,
+        pages: Iterable[Mapping[str, Page]],
+        *,
+        order_from: str = "",
+        timeout_s: float | None = None,
+    ) -> Iterator[DocumentPart]:
+        """Combined lines, part by part; see `Client.combine_document`."""
+        return self._each(
+            self._client.combine_document(
+                learner, document_id, pages, order_from=order_from, timeout_s=timeout_s
+            )
+        )
+
+    def correct_document(
+        self,
+        learner: str,
+        document_id: str,
+        true_texts: str | Sequence[str],
+        *,
+        timeout_s: float | None = None,
+    ) -> DocumentLesson:
+        return self._run(self._client.correct_document(learner, document_id, true_texts, timeout_s=timeout_s))
+
     def watch_learner(self, name: str, *, interval_s: float = 1.0) -> Iterator[Statistics]:
         """Statistics at once and then at the interval, until the caller leaves."""
-        watching = self._client.watch_learner(name, interval_s=interval_s)
+        return self._each(self._client.watch_learner(name, interval_s=interval_s))
+
+    def _each(self, items: AsyncIterator[T]) -> Iterator[T]:
         try:
             while True:
                 try:
-                    yield self._run(_next(watching))
+                    yield self._run(_next(items))
                 except StopAsyncIteration:
                     return
         finally:
-            self._run(_leave(watching))
+            self._run(_leave(items))
 
     def close(self) -> None:
         """Let go of the connection and the thread."""
@@ -187,13 +217,12 @@ async def _make(address: str | Connection, options: StreamOptions | None) -> Cli
     return Client(address, options=options)  # on the loop that it belongs to
 
 
-async def _next(watching: Any) -> Statistics:
-    statistics: Statistics = await anext(watching)
-    return statistics
+async def _next(items: AsyncIterator[T]) -> T:
+    return await anext(items)
 
 
-async def _leave(watching: Any) -> None:
-    await watching.aclose()
+async def _leave(items: Any) -> None:
+    await items.aclose()
 
 
 def _await(future: Future[T]) -> T:

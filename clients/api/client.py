@@ -9,7 +9,7 @@ Calls that only read, or that are safe to repeat, are tried again while the daem
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from random import Random
 from types import TracebackType
 from typing import Self, TypeVar
@@ -17,9 +17,11 @@ from typing import Self, TypeVar
 from grpc import aio
 
 from galloon.clients.api.connection import DEFAULT_ADDRESS, Connection, open_channel
+from galloon.clients.api.documents import Documents
 from galloon.clients.api.errors import TimedOut, Unreachable
 from galloon.clients.api.refusals import is_temporary, reading_answers, refusal_from_status
 from galloon.clients.api.stream import CombineStream, StreamOptions
+from galloon.codec.document import DocumentLesson, DocumentPart
 from galloon.codec.explanation import Explanation, explanation_from_wire
 from galloon.codec.learner import (
     LearnerInfo,
@@ -31,8 +33,10 @@ from galloon.codec.learner import (
 )
 from galloon.codec.spec import given_to_wire
 from galloon.learners.combiners.spec import CombinerSpec
+from galloon.learners.documents.document import Page
 from galloon.v1 import learners_pb2 as wire
 from galloon.v1.combine_pb2_grpc import CombineServiceStub
+from galloon.v1.document_pb2_grpc import DocumentServiceStub
 from galloon.v1.learners_pb2_grpc import LearnerServiceStub
 
 CHUNK_BYTES = 256 * 1024
@@ -56,6 +60,7 @@ class Client:
         self._channel = open_channel(self.connection)
         self._metadata = self.connection.metadata
         self._combine, self._learners = CombineServiceStub(self._channel), LearnerServiceStub(self._channel)
+        self._documents = Documents(DocumentServiceStub(self._channel), self._metadata, self._repeat)
 
     def stream(
         self,
@@ -190,6 +195,33 @@ class Client:
                 ) from error
             raise refusal_from_status(error, about) from error
         return _shown(response.learner)
+
+    def combine_document(
+        self,
+        learner: str,
+        document_id: str,
+        pages: Iterable[Mapping[str, Page]],
+        *,
+        order_from: str = "",
+        timeout_s: float | None = None,
+    ) -> AsyncIterator[DocumentPart]:
+        """Combine a document: for each page what each engine made of it; a recording is one page.
+
+        Lines come in reading order, as they are combined. Each is a round of its own: teach it by `choice.id`, or
+        all by `correct_document`. Parts of a recording that was too long for a message count as pages.
+        """
+        return self._documents.combine(learner, document_id, pages, order_from, timeout_s)
+
+    async def correct_document(
+        self,
+        learner: str,
+        document_id: str,
+        true_texts: str | Sequence[str],
+        *,
+        timeout_s: float | None = None,
+    ) -> DocumentLesson:
+        """Teach the true text of a combined document: one of the whole, or one of each page, in reading order."""
+        return await self._documents.correct(learner, document_id, true_texts, timeout_s)
 
     async def watch_learner(self, name: str, *, interval_s: float = 1.0) -> AsyncIterator[Statistics]:
         """Statistics at once and then at the interval, until the caller leaves or the connection is lost."""

@@ -1,6 +1,6 @@
 """Learners on their way out as bytes: one copy for all who ask while nothing changes, and a few at once.
 
-A copy lives as long as somebody reads it. Who reads none of it for `STALL_S` (see `management`) loses it, so that
+A copy lives as long as somebody reads it. Who reads none of it for `STALL_S` (see `calls`) loses it, so that
 silent readers neither fill the memory nor keep their places.
 """
 

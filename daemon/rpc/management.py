@@ -1,18 +1,17 @@
 """The learners' service: create, get, list, delete, snapshot, explain, export, import, watch.
 
-Each method takes the request and the principal, and raises what the table in `errors` knows; `_refusing` turns
-that into a gRPC status. Requests that cannot be read are refused without the parser's own words.
+Each method takes the request and the principal, and raises what the table in `errors` knows; `Calls` turns
+that into a gRPC status.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from dataclasses import replace
 from typing import Any, TypeVar
 
 import grpc
 import structlog
-from google.protobuf.message import DecodeError, Message
+from google.protobuf.message import Message
 
 from galloon.codec.explanation import explanation_to_wire
 from galloon.codec.learner import (
@@ -25,21 +24,13 @@ from galloon.codec.learner import (
     statistics_to_wire,
 )
 from galloon.codec.spec import spec_from_wire
-from galloon.daemon.errors import (
-    CODES,
-    Internal,
-    Invalid,
-    LimitPassed,
-    Refused,
-    Unavailable,
-    UnknownLearner,
-    refusal,
-)
+from galloon.daemon.errors import Invalid, LimitPassed, UnknownLearner
 from galloon.daemon.http.metrics import Metrics
 from galloon.daemon.learner.learner import Learner
 from galloon.daemon.learner.registry import Registry
 from galloon.daemon.limits import Limits, check
 from galloon.daemon.rpc.auth import Gate, Principal
+from galloon.daemon.rpc.calls import Calls, reader, unreadable
 from galloon.daemon.rpc.exports import Exports
 from galloon.daemon.rpc.stream import CombineService
 from galloon.v1 import learners_pb2 as wire
@@ -50,11 +41,10 @@ M = TypeVar("M", bound=Message)
 CHUNK_BYTES = 256 * 1024
 PAGE, PAGE_MOST = 100, 1000
 EXPLAINED_SLOTS = 32  # of one answer: with 64 offers in each it takes a second and half a megabyte
-STALL_S = 30.0  # in which a client must read an answer of a stream
 INTERVAL_S, INTERVAL_LEAST_S, INTERVAL_MOST_S = 1.0, 0.1, 3600.0
 
 
-class LearnerService:
+class LearnerService(Calls):
     """Manages learners."""
 
     def __init__(
@@ -66,24 +56,25 @@ class LearnerService:
         metrics: Metrics,
         clock: Callable[[], float],
     ) -> None:
-        self._registry, self._streams, self._gate = registry, streams, gate
-        self._limits, self._metrics, self._clock = limits, metrics, clock
+        super().__init__(gate, streams.quota, metrics)
+        self._registry, self._streams = registry, streams
+        self._limits, self._clock = limits, clock
         self.exports = Exports()
         self._importing: set[str] = set()  # principals; what they send is held in memory
 
     def handlers(self) -> grpc.GenericRpcHandler:
         methods: dict[str, grpc.RpcMethodHandler[Any, Any]] = {
-            "CreateLearner": self._unary(self.create, wire.CreateLearnerRequest),
-            "GetLearner": self._unary(self.get, wire.GetLearnerRequest),
-            "ListLearners": self._unary(self.list, wire.ListLearnersRequest),
-            "DeleteLearner": self._unary(self.delete, wire.DeleteLearnerRequest),
-            "SnapshotLearner": self._unary(self.snapshot, wire.SnapshotLearnerRequest),
-            "ExplainUtterance": self._unary(self.explain, wire.ExplainUtteranceRequest),
-            "ExportLearner": self._stream(self.export, wire.ExportLearnerRequest),
-            "WatchStatistics": self._stream(self.watch, wire.WatchStatisticsRequest),
+            "CreateLearner": self.unary(self.create, wire.CreateLearnerRequest),
+            "GetLearner": self.unary(self.get, wire.GetLearnerRequest),
+            "ListLearners": self.unary(self.list, wire.ListLearnersRequest),
+            "DeleteLearner": self.unary(self.delete, wire.DeleteLearnerRequest),
+            "SnapshotLearner": self.unary(self.snapshot, wire.SnapshotLearnerRequest),
+            "ExplainUtterance": self.unary(self.explain, wire.ExplainUtteranceRequest),
+            "ExportLearner": self.streaming(self.export, wire.ExportLearnerRequest),
+            "WatchStatistics": self.streaming(self.watch, wire.WatchStatisticsRequest),
             "ImportLearner": grpc.stream_unary_rpc_method_handler(
-                self._refusing(self.import_),
-                request_deserializer=_reader(wire.ImportLearnerRequest),
+                self.refusing(self.import_),
+                request_deserializer=reader(wire.ImportLearnerRequest),
                 response_serializer=wire.ImportLearnerResponse.SerializeToString,
             ),
         }
@@ -126,7 +117,7 @@ class LearnerService:
     async def snapshot(self, request: wire.SnapshotLearnerRequest, caller: Principal) -> Message:
         learner = self._find(request.name, caller)
         dropped = await learner.snapshot()
-        self._metrics.snapshots.inc()
+        self.metrics.snapshots.inc()
         digest, _ = await learner.digests()
         return snapshot_to_wire(Snapshot(learner.snapshot_bytes, dropped, digest))
 
@@ -156,7 +147,7 @@ class LearnerService:
         name, size, chunks = "", 0, list[bytes]()
         async for request in requests:
             if request is None:
-                raise _unreadable()
+                raise unreadable()
             if not chunks:
                 name = request.name
                 caller.check(name, "name")
@@ -226,84 +217,6 @@ class LearnerService:
             },
         )
 
-    # From methods to handlers.
-
-    def _unary(
-        self, method: Callable[[M, Principal], Awaitable[Message]], request: type[M]
-    ) -> "grpc.RpcMethodHandler[Any, Any]":
-        return grpc.unary_unary_rpc_method_handler(
-            self._refusing(method), request_deserializer=_reader(request), response_serializer=_to_bytes
-        )
-
-    def _stream(
-        self, method: Callable[[M, Principal], AsyncGenerator[Message]], request: type[M]
-    ) -> "grpc.RpcMethodHandler[Any, Any]":
-        async def handle(message: M | None, context: Context) -> None:
-            try:
-                caller = self._caller(message, context)
-                self._streams.quota.open_stream(caller.name)
-                try:
-                    async with aclosing(method(message, caller)) as answers:  # type: ignore[arg-type]  # not None here
-                        async for answer in answers:
-                            await _read_in_time(context.write(answer))
-                finally:
-                    self._streams.quota.close_stream(caller.name)
-            except Exception as error:  # noqa: BLE001  # becomes a status
-                await self._abort(context, error)
-
-        return grpc.unary_stream_rpc_method_handler(
-            handle, request_deserializer=_reader(request), response_serializer=_to_bytes
-        )
-
-    def _refusing(self, method: Callable[[Any, Principal], Awaitable[Message]]) -> Callable[..., Any]:
-        async def handle(message: Any, context: Context) -> Message | None:
-            try:
-                return await method(message, self._caller(message, context))
-            except Exception as error:  # noqa: BLE001  # becomes a status
-                await self._abort(context, error)
-                return None
-
-        return handle
-
-    def _caller(self, message: Message | None, context: Context) -> Principal:
-        if message is None:
-            raise _unreadable()
-        return self._gate.principal(context.invocation_metadata() or (), context.auth_context())
-
-    async def _abort(self, context: Context, error: Exception) -> None:
-        refused: Refused = refusal(error)
-        if isinstance(refused, Internal):
-            log.error("call failed", exc_info=error)
-        self._metrics.rejects[type(refused)].inc()
-        await context.abort(CODES[type(refused)][0], refused.message)
-
-
-async def _read_in_time(write: Awaitable[None]) -> None:
-    """A client that reads nothing holds memory and a place: not for ever."""
-    try:
-        async with asyncio.timeout(STALL_S):
-            await write
-    except TimeoutError as error:
-        raise Unavailable(f"nothing was read for {STALL_S:g} seconds: call again, and read on") from error
-
 
 def _brief(learner: Learner) -> LearnerInfo:
     return LearnerInfo(learner.name, learner.spec, learner.experts)
-
-
-def _reader(kind: type[M]) -> Callable[[bytes], M | None]:
-    def read(data: bytes) -> M | None:
-        try:
-            return kind.FromString(data)
-        except DecodeError:
-            return None
-
-    return read
-
-
-def _to_bytes(message: Message) -> bytes:
-    return message.SerializeToString()
-
-
-def _unreadable() -> Invalid:
-    return Invalid("request: not a readable message of this method")

@@ -6,6 +6,7 @@ the same place, and all are cut before these. An engine that does not have them 
 common with the others put it. The work grows with the length alone, and repeated texts are no trouble.
 """
 
+from bisect import bisect
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -69,6 +70,63 @@ def cut_pages(pages: Mapping[str, Page]) -> list[dict[str, Page]]:
         for place, (engine, page) in enumerate(pages.items())
     }
     return [{engine: next(part) for engine, part in parts.items()} for _ in cuts[1:]]
+
+
+def cut_recording(pages: Mapping[str, Page], seconds: float = 600.0) -> list[dict[str, Page]]:
+    """Parts of a recording of about so many seconds each, cut where the fewest engines hear a word."""
+    spans = {
+        engine: sorted((start, end) for line in page.lines for start, end in _times(line))
+        for engine, page in pages.items()
+    }
+    last = max((end for times in spans.values() for _, end in times), default=0.0)
+    cuts: list[float] = []
+    while last - (cuts[-1] if cuts else 0.0) > 1.5 * seconds:
+        wanted = (cuts[-1] if cuts else 0.0) + seconds
+        near = [
+            end
+            for times in spans.values()
+            for _, end in times[
+                bisect(times, (wanted - seconds / 4,)) : bisect(times, (wanted + seconds / 4,))
+            ]
+        ]
+        cuts.append(min(near or [wanted], key=lambda at: (_covered(spans, at), abs(at - wanted))))
+    bounds = [float("-inf"), *cuts, float("inf")]
+    return [
+        {engine: _between(page, low, high) for engine, page in pages.items()}
+        for low, high in pairwise(bounds)
+    ]
+
+
+def _times(line: Line) -> list[tuple[float, float]]:
+    """When the words of a line were said, as far as that is known; else when the line was."""
+    known = [(w.start, w.end) for w in line.words if w.start is not None and w.end is not None]
+    if not known and line.start is not None and line.end is not None:
+        return [(line.start, line.end)]
+    return known
+
+
+def _covered(spans: Mapping[str, list[tuple[float, float]]], at: float) -> int:
+    """How many engines hear a word at this time."""
+    return sum(
+        any(start < at < end for start, end in times[max(0, bisect(times, (at,)) - 4) : bisect(times, (at,))])
+        for times in spans.values()
+    )
+
+
+def _between(page: Page, low: float, high: float) -> Page:
+    """What was said between two times; a line that reaches over one is cut between words."""
+    lines, at = [], float("-inf")  # words without a time of their own follow those before them
+    for line in page.lines:
+        inside = []
+        for word in line.words:
+            times = [time for time in (word.start, word.end) if time is not None]
+            times = times or [time for time in (line.start, line.end) if time is not None]
+            at = sum(times) / len(times) if times else at
+            inside.append(low <= at < high)
+        words = tuple(word for word, kept in zip(line.words, inside, strict=True) if kept)
+        if words:
+            lines.append(replace(line, words=words, continues=not inside[0]))
+    return replace(page, lines=tuple(lines))
 
 
 def _parts(page: Page, bounds: Sequence[int]) -> Iterator[Page]:
