@@ -15,7 +15,6 @@ from time import process_time
 import click
 import numpy as np
 
-from galloon.clients.documents.combining import utterance_of
 from galloon.clients.formats.registry import read_file
 from galloon.learners.combiners.build import build
 from galloon.learners.combiners.spec import CombinerSpec
@@ -101,9 +100,7 @@ class Reader:
         texts = []
         for line in lines:
             if line.said:
-                texts.append(
-                    self._combiner.choose(utterance_of(line, line.id, self._engines), self._round).text
-                )
+                texts.append(self._combiner.choose(line.utterance(line.id, self._engines), self._round).text)
                 self._round += 1
         return " ".join(texts)
 

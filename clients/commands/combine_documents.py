@@ -23,7 +23,6 @@ from galloon.clients.documents.combining import (
     combine_document,
     document_of_engine,
     teach_document,
-    utterance_of,
     with_images,
 )
 from galloon.clients.documents.matching import (
@@ -102,7 +101,7 @@ def matched_utterances(job: DocumentJob) -> tuple[Utterance, ...]:
         for number, page in enumerate(matched.pages, 1):
             pages = f"{number}/" if len(matched.pages) > 1 else ""
             stem = f"{source.stem}/" if len(job.sources) > 1 else ""
-            utterances += [utterance_of(line, f"{stem}{pages}{line.id}", job.engines) for line in page.lines]
+            utterances += [line.utterance(f"{stem}{pages}{line.id}", job.engines) for line in page.lines]
     return tuple(utterances)
 
 

@@ -1,8 +1,4 @@
-"""Matched lines through a learner: `combine_document` gives the combined document, `teach_document` its true text.
-
-An engine that is absent in a line does not speak there. The wire has no word for that yet: an empty output means
-that nothing is to be read, which is a vote. So whoever is absent repeats what is most typical of those present.
-"""
+"""Matched lines through a learner: `combine_document` gives the combined document, `teach_document` teaches."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -23,10 +19,8 @@ from galloon.codec.answer import Choice
 from galloon.learners.combiners.contract import TrueText
 from galloon.learners.documents.document import Box
 from galloon.learners.documents.matched import MatchedLine
-from galloon.learners.documents.resemblance import most_typical
 from galloon.learners.documents.true_lines import true_lines
 from galloon.learners.documents.word_places import word_places
-from galloon.learners.observation import ExpertOutput, Utterance, Word
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +65,7 @@ async def combine_document(
     """Let the learner choose every line. `mark` sets the ids apart from those of earlier documents."""
     lines = [(number, line) for number, page in enumerate(matched.pages, 1) for line in page.lines]
     utterances = [
-        utterance_of(line, f"{matched.source.stem}/{number}/{line.id}{mark}", engines)
-        for number, line in lines
+        line.utterance(f"{matched.source.stem}/{number}/{line.id}{mark}", engines) for number, line in lines
     ]
     answers: list[list[Answer]] = [[] for _ in matched.pages]
     place = 0
@@ -91,21 +84,6 @@ async def combine_document(
         for page, found in zip(matched.pages, answers, strict=True)
     )
     return CombinedRounds(CombinedDocument(matched.source.stem, pages), tuple(map(tuple, answers)))
-
-
-def utterance_of(line: MatchedLine, name: str, engines: Sequence[str]) -> Utterance:
-    """The line as the learner hears it: every engine in this order."""
-    texts = [" ".join(word.text for word in words) for words in line.said.values()]
-    # Of two nobody is typical: an engine that drops blanks is wrong more often than one that adds them.
-    typical = (
-        most_typical(texts) if len(texts) > 2 else max(texts, key=lambda text: text.count(" "), default="")
-    )
-    stand_in = tuple(map(Word, typical.split()))
-    outputs = (
-        ExpertOutput(engine, line.said.get(engine, stand_in), line.line_confidences.get(engine))
-        for engine in engines
-    )
-    return Utterance(name, tuple(outputs))
 
 
 def chosen_words(choice: Choice) -> tuple[CombinedWord, ...]:

@@ -136,7 +136,7 @@ class DocumentService(Calls):
             yield part
 
     async def _chosen(self, learner: Learner, name: str, line: MatchedLine) -> wire.DocumentLineChoice:
-        message = utterance_to_wire(line.utterance(name))
+        message = utterance_to_wire(line.utterance(name, learner.spec.engines))
         answered: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
         learner.enter_utterance(message, message.ByteSize(), False, partial(resolve, answered))
         choice = combine_pb2.CombineResponse.FromString(await answered).choice

@@ -1,9 +1,10 @@
 """What matching gives: `MatchedPage` with its `MatchedLine`s in reading order, or the error `Unmatchable`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from galloon.learners.documents.document import Box
+from galloon.learners.documents.resemblance import most_typical
 from galloon.learners.errors import InvalidInput
 from galloon.learners.observation import ExpertOutput, Utterance, Word
 
@@ -33,11 +34,23 @@ class MatchedLine:
     line_confidences: Mapping[str, float] = field(default_factory=dict)
     continues: bool = False  # the line before it: one line that was cut because it is long
 
-    def utterance(self, name: str) -> Utterance:
-        """The line as an utterance under this name."""
+    def utterance(self, name: str, engines: Sequence[str]) -> Utterance:
+        """The line as an utterance under this name, engines in this order.
+
+        An empty output would mean that nothing is to be read here, which is a vote. So whoever is absent repeats
+        what is most typical of those present.
+        """
+        texts = [" ".join(word.text for word in words) for words in self.said.values()]
+        # Of two nobody is typical: an engine that drops blanks is wrong more often than one that adds them.
+        typical = (
+            most_typical(texts)
+            if len(texts) > 2
+            else max(texts, key=lambda text: text.count(" "), default="")
+        )
+        stand_in = tuple(map(Word, typical.split()))
         outputs = (
-            ExpertOutput(engine, words, self.line_confidences.get(engine))
-            for engine, words in self.said.items()
+            ExpertOutput(engine, self.said.get(engine, stand_in), self.line_confidences.get(engine))
+            for engine in engines
         )
         return Utterance(name, tuple(outputs))
 

@@ -17,7 +17,7 @@ from galloon.v1 import combine_pb2 as wire
 from tests.abuse.blast import resident_mb
 from tests.abuse.mutation import mutated
 from tests.abuse.restructure import restructured
-from tests.abuse.seeds import CALLS, REQUESTS
+from tests.abuse.seeds import CALLS, DOCUMENTS, REQUESTS
 from tests.abuse.words import has_internal_text
 from tests.daemon_process import Daemon
 
@@ -33,6 +33,8 @@ async def run(channel: grpc.aio.Channel, count: int, seed: int) -> Counter[str]:
         outcomes += await _stream(channel, random)
         for _ in range(TOGETHER // 5):
             outcomes += await _call(channel, random)
+        for _ in range(TOGETHER // 10):
+            outcomes += await _document(channel, random)
     return outcomes
 
 
@@ -78,6 +80,18 @@ async def _call(channel: grpc.aio.Channel, random: Random) -> Counter[str]:
     assert code in DOCUMENTED | {grpc.StatusCode.OK}, (method, data, code, words)
     assert not has_internal_text(words or "") or not (words or "").isascii(), (method, data, words)
     return Counter({f"call {code.name}": 1})
+
+
+async def _document(channel: grpc.aio.Channel, random: Random) -> Counter[str]:
+    method, good = random.choice(DOCUMENTS)
+    data = mutated(good.SerializeToString(), random.choice(DOCUMENTS)[1].SerializeToString(), random)
+    if random.random() < 0.5:
+        data = restructured(good, random)
+    call = channel.unary_stream(f"/galloon.v1.DocumentService/{method}")(data)
+    code, words = await call.code(), await call.details()
+    assert code in DOCUMENTED | {grpc.StatusCode.OK}, (method, data, code, words)
+    assert not has_internal_text(words or "") or not (words or "").isascii(), (method, data, words)
+    return Counter({f"document {code.name}": 1})
 
 
 async def measured(directory: Path, count: int, seed: int, show: Callable[[str], None]) -> None:

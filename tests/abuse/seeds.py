@@ -1,14 +1,17 @@
 """Good messages of every kind, to be damaged: `REQUESTS` of a stream, `CALLS` of the learners' service by
-method.
+method, `DOCUMENTS` of the documents' service.
 """
 
 from google.protobuf.message import Message
 
+from galloon.codec.document import document_to_wire
 from galloon.v1 import combine_pb2 as wire
+from galloon.v1 import document_pb2 as documents
 from galloon.v1 import learners_pb2 as learners
 from galloon.v1 import spec_pb2 as spec
 from galloon.v1 import utterance_pb2 as said
 from tests.daemon.serving import EXPERTS, feedback, simple_spec, utterance
+from tests.learners.documents.pages import TEXT, columns, page, recording, without_places
 
 _WORDS = [said.EngineOutput(engine=name, words=["a", "b"], confidences=[0.5, 0.9]) for name in EXPERTS]
 _LATTICE = said.Lattice(
@@ -67,3 +70,25 @@ CALLS: dict[str, Message] = {
     "ExplainUtterance": learners.ExplainUtteranceRequest(name="fuzz", id="u1", first_slot=1, most_slots=9),
     "SnapshotLearner": learners.SnapshotLearnerRequest(name="fuzz"),
 }
+
+_PAGES = (
+    dict(
+        zip(
+            EXPERTS, (page(TEXT[:3]), page(TEXT[:4], slope=0.02), without_places(page(TEXT[:3]))), strict=True
+        )
+    ),
+    dict(zip(EXPERTS, (columns(TEXT[:2], TEXT[2:4]), columns(TEXT[:2], TEXT[2:4], "across")), strict=False)),
+    dict(zip(EXPERTS, (recording(TEXT[:3]), recording([" ".join(TEXT[:3])])), strict=False)),
+)
+DOCUMENTS: tuple[tuple[str, Message], ...] = (
+    *(
+        (
+            "CombineDocument",
+            documents.CombineDocumentRequest(
+                learner="fuzz", document=document_to_wire(f"d{number}", [said], number, EXPERTS[0])
+            ),
+        )
+        for number, said in enumerate(_PAGES)
+    ),
+    ("CorrectDocument", documents.CorrectDocumentRequest(learner="fuzz", id="d0", pages=[" ".join(TEXT)])),
+)

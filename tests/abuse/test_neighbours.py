@@ -8,7 +8,7 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from galloon.codec.spec import spec_to_wire
-from galloon.daemon.rpc import management
+from galloon.daemon.rpc import calls
 from galloon.daemon.rpc.auth import new_token
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.v1 import combine_pb2 as wire
@@ -112,7 +112,7 @@ async def test_exports_that_nobody_reads_are_one_copy_and_end(tmp_path: Path, to
         assert await export().code() == grpc.StatusCode.RESOURCE_EXHAUSTED
         for call in held:
             call.cancel()
-        monkeypatch.setattr(management, "STALL_S", 0.2)
+        monkeypatch.setattr(calls, "STALL_S", 0.2)
         silent = export()
         await silent.read()
         await asyncio.sleep(1)
