@@ -186,6 +186,7 @@ CODES: dict[type[Refused], tuple[grpc.StatusCode, wire.Reason.ValueType]] = {
 ADVICE = {
     "message_bytes": "send shorter utterances, or raise limits.message_bytes",
     "engines": "use fewer engines, or raise limits.engines",
+    "outputs": "send fewer engines of one utterance, or raise limits.outputs",
     "slots": "cut the utterance into shorter ones, or raise limits.slots",
     "transitions": "use fewer experts, a shorter pattern or window, or raise limits.transitions",
     "learners": "delete learners that are not needed, or raise limits.learners",

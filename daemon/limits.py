@@ -13,7 +13,8 @@ class Limits:
     """All limits, see galloon.toml for what each promises and costs."""
 
     message_bytes: int = 1_048_576
-    engines: int = 64
+    engines: int = 4096
+    outputs: int = 64
     slots: int = 4096
     transitions: int = 2_000_000
     learners: int = 1000

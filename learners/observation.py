@@ -75,7 +75,10 @@ Said = tuple[ExpertOutput, ...] | Offers | NamedTokens
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """What the engines said of one line or sentence; `labels` are what a client knows before choosing."""
+    """What the engines said of one line or sentence; `labels` are what a client knows before choosing.
+
+    An engine that is not among the outputs is absent: it did not run. One with no words ran and said nothing.
+    """
 
     id: str
     said: Said

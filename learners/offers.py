@@ -1,7 +1,8 @@
 """The slots of an utterance, and what is on offer in each: `Offers`, which the alignment makes and learners see.
 
 In each slot each expert offers one token, or null (nothing is said here): the symbol 0 of every vocabulary and
-the empty string. An engine with a lattice or an n-best list offers more: `posteriors` has its other tokens.
+the empty string. An engine that did not run is absent: it has no column, and offers nothing, not even null. An
+engine with a lattice or an n-best list offers more: `posteriors` has its other tokens.
 """
 
 from collections.abc import Mapping, Sequence
@@ -46,7 +47,8 @@ class Alternative:
 
 @dataclass(frozen=True, slots=True)
 class Offers:
-    """One token, or null, of each expert in each slot. Engines come first, then experts derived from them.
+    """One token, or null, of each expert in each slot. Engines that ran come first, then experts derived from
+    them.
 
     `tokens[i, j]` indexes `vocabulary`; `confidences[i, j]` is NaN where expert j gave none in slot i.
     """

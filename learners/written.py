@@ -43,11 +43,8 @@ class WrittenForms:
         return cls(found.texts, found.numbers.reshape(slots, engines))
 
     def of_engines(self, columns: list[int]) -> "WrittenForms":
-        """The columns of these engines; of -1, an engine that has none."""
-        if not self:
-            return self
-        wider = np.column_stack([self.numbers, np.zeros(len(self.numbers), dtype=np.int32)])
-        return WrittenForms(self.texts, np.ascontiguousarray(wider[:, columns]))
+        """The columns of these engines."""
+        return WrittenForms(self.texts, np.ascontiguousarray(self.numbers[:, columns])) if self else self
 
 
 AS_TOKENS = WrittenForms(("",), np.zeros((0, 0), dtype=np.int32))

@@ -1,13 +1,14 @@
 """The utterances of a file as a learner will see them: `read_material`, and the normaliser that fits them.
 
-Every utterance gets the same experts in the same order; one that an engine said nothing of gets an empty output,
-because the daemon wants to hear of every expert. What the learner must not see stays with us: the target and all
-labels that it was not given.
+Every utterance has its engines in the same order. An engine that is not among its outputs is absent there: it did
+not run, and is not played. What the learner must not see stays with us: the target and all labels that it was not
+given.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from galloon.learners.observation import ExpertOutput, Utterance
 
 SPEECH = "asr"  # value of the label `kind` that speech recognisers' files carry
 KIND = "kind"
+LISTED = 16  # names of engines in an error
 
 
 class Input(StrEnum):
@@ -30,7 +32,7 @@ class Input(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """Utterances with the same experts each, and what the reader could not use."""
+    """Utterances, the engines that speak in them, and what the reader could not use."""
 
     utterances: tuple[Utterance, ...]
     experts: tuple[str, ...]
@@ -54,27 +56,37 @@ def read_material(
         raise FormatError(
             str(path), None, 'no utterance has a true text ("target")', "combine it without: galloon combine"
         )
-    return Material(*same_experts(utterances, experts, most), notes.notes())
+    chosen, names = same_experts(utterances, experts, most)
+    spoken = tuple(utterance for utterance in chosen if utterance.outputs)
+    for _ in range(len(chosen) - len(spoken)):
+        notes.add("utterance left out in which none of these engines ran")
+    return Material(spoken, names, notes.notes())
 
 
 def same_experts(
     utterances: Iterable[Utterance], experts: tuple[str, ...] = (), most: Input = Input.LATTICE
 ) -> tuple[tuple[Utterance, ...], tuple[str, ...]]:
-    """The utterances, each with exactly these experts (default: all, in the order of their appearance)."""
+    """The utterances with what these experts said (default: all, in the order of their appearance)."""
     utterances = tuple(utterances)
-    known = tuple(dict.fromkeys(output.name for entry in utterances for output in entry.outputs))
+    known = dict.fromkeys(output.name for entry in utterances for output in entry.outputs)
     for name in experts:
         if name not in known:
-            raise WrongUsage(f"no engine is called {name!r}; the file has {', '.join(known)}")
+            raise WrongUsage(f"no engine is called {name!r}; the file has {shortened(tuple(known))}")
     if len(set(experts)) != len(experts):
         raise WrongUsage(f"an expert is named twice: {', '.join(experts)}")
-    chosen = experts or known
+    chosen = experts or tuple(known)
     return tuple(with_experts(entry, chosen, most) for entry in utterances), chosen
 
 
 def with_experts(utterance: Utterance, experts: tuple[str, ...], most: Input = Input.LATTICE) -> Utterance:
-    """The utterance with exactly these experts."""
-    return replace(utterance, said=_outputs(utterance, experts, most))
+    """The utterance with what these experts said, in their order."""
+    return replace(utterance, said=_outputs(utterance, _seats(experts), most))
+
+
+def shortened(names: tuple[str, ...]) -> str:
+    """The names, or the first of hundreds."""
+    more = len(names) - LISTED
+    return ", ".join(names[:LISTED]) + (f" and {more} more" if more > 0 else "")
 
 
 def shown_to_learner(utterance: Utterance, name: str, labels: tuple[str, ...]) -> Utterance:
@@ -89,9 +101,14 @@ def normalizer_for(utterances: Iterable[Utterance]) -> str:
     return "basic-speech" if kinds == {SPEECH} else "basic"
 
 
-def _outputs(utterance: Utterance, experts: tuple[str, ...], most: Input) -> tuple[ExpertOutput, ...]:
-    said: Mapping[str, ExpertOutput] = {output.name: output for output in utterance.outputs}
-    return tuple(_cut(said[name], most) if name in said else ExpertOutput(name, ()) for name in experts)
+@lru_cache(maxsize=8)
+def _seats(experts: tuple[str, ...]) -> Mapping[str, int]:
+    return {name: seat for seat, name in enumerate(experts)}
+
+
+def _outputs(utterance: Utterance, seats: Mapping[str, int], most: Input) -> tuple[ExpertOutput, ...]:
+    said = [_cut(output, most) for output in utterance.outputs if output.name in seats]
+    return tuple(sorted(said, key=lambda output: seats[output.name]))
 
 
 def _cut(output: ExpertOutput, most: Input) -> ExpertOutput:

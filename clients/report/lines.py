@@ -36,7 +36,8 @@ def lines(results: Results, by: str) -> Lines:
         for reason in reasons:  # a learner may credit experts of its own
             for name in (reason.expert, *(name for offer in reason.offers for name in offer.experts)):
                 names.setdefault(name, len(names))
-        slots, between = _slots(reasons, results, place, names)
+        present = tuple(output.name for output in round_.utterance.outputs)
+        slots, between = _slots(reasons, present, results, place, names)
         records.append(
             {
                 "id": round_.utterance.id,
@@ -57,10 +58,13 @@ def lines(results: Results, by: str) -> Lines:
 
 
 def _slots(
-    reasons: tuple[SlotReason, ...], results: Results, place: int, names: dict[str, int]
+    reasons: tuple[SlotReason, ...],
+    engines: tuple[str, ...],
+    results: Results,
+    place: int,
+    names: dict[str, int],
 ) -> tuple[list[Any], int]:
-    """The slots of one utterance, and how many true tokens fall between them."""
-    engines = tuple(results.engines)
+    """The slots of one utterance, in which these engines ran, and how many true tokens fall between them."""
     network = _network(reasons, engines)
     truth = align_target(network, results.references[place], results.unit, normalizer(results.normalizer))
     vote = majority_vote(network).tokens.tolist()

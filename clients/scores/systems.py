@@ -1,7 +1,8 @@
 """How good texts are against the truth, system by system: `score_texts`, then rates, intervals and differences.
 
 A *system* is anything that gives a text for each utterance: an engine, the vote, galloon. All systems of a
-comparison are scored on the same utterances in the same order, so that differences can be paired.
+comparison are scored on the same utterances in the same order, so that differences can be paired. An engine that
+is absent in an utterance is not scored on it, and compared with others only where it ran.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,14 +15,22 @@ from galloon.learners.evaluation.error_rate import ErrorCounts, char_errors, tot
 from galloon.learners.text.normalizers import Normalizer
 from galloon.learners.unit import CHAR, WORD, Unit
 
+_NOTHING = ErrorCounts()
+
 
 @dataclass(frozen=True, slots=True)
 class SystemScores:
     """The errors of one system, utterance by utterance, over words and over characters."""
 
     name: str
-    words: tuple[ErrorCounts, ...]
+    words: tuple[ErrorCounts, ...]  # empty counts where it was absent
     chars: tuple[ErrorCounts, ...]
+    absent: frozenset[int] = frozenset()  # places of the utterances in which it did not run
+
+    @property
+    def runs(self) -> int:
+        """Utterances in which it ran."""
+        return len(self.words) - len(self.absent)
 
     def of(self, unit: Unit) -> tuple[ErrorCounts, ...]:
         return self.words if unit.metric == "wer" else self.chars
@@ -38,7 +47,7 @@ class SystemScores:
         return self.total(CHAR).rate
 
     def interval(self, unit: Unit) -> Interval:
-        return _interval(self.of(unit))
+        return _interval(_without(self.of(unit), self.absent))
 
     def rates(self) -> dict[str, Any]:
         return {"wer": rounded(self.wer), "cer": rounded(self.cer)}
@@ -46,8 +55,10 @@ class SystemScores:
     def as_json(self, unit: Unit) -> dict[str, Any]:
         """Rates in percent; insertions, deletions and substitutions as counts, in the unit."""
         errors = self.total(unit)
+        absent = {"absent": len(self.absent)} if self.absent else {}
         return {
             **self.rates(),
+            **absent,
             "ins": errors.insertions,
             "del": errors.deletions,
             "sub": errors.substitutions,
@@ -56,20 +67,32 @@ class SystemScores:
 
 
 def score_texts(
-    name: str, references: Sequence[str], texts: Iterable[str], normalize: Normalizer
+    name: str, references: Sequence[str], texts: Iterable[str | None], normalize: Normalizer
 ) -> SystemScores:
-    """The scores of these texts; references are normalised already."""
-    words, chars = [], []
-    for reference, text in zip(references, texts, strict=True):
+    """The scores of these texts, None where the system did not run; references are normalised already."""
+    words, chars, absent = [], [], set()
+    for place, (reference, text) in enumerate(zip(references, texts, strict=True)):
+        if text is None:
+            absent.add(place)
+            words.append(_NOTHING)
+            chars.append(_NOTHING)
+            continue
         said = normalize(text)
         words.append(word_errors(reference, said))
         chars.append(char_errors(reference, said))
-    return SystemScores(name, tuple(words), tuple(chars))
+    return SystemScores(name, tuple(words), tuple(chars), frozenset(absent))
 
 
 def difference(first: SystemScores, second: SystemScores, unit: Unit) -> Interval:
-    """First minus second, paired: negative when the first makes fewer errors."""
-    return _difference(first.of(unit), second.of(unit))
+    """First minus second, paired where both ran: negative when the first makes fewer errors."""
+    absent = first.absent | second.absent
+    return _difference(_without(first.of(unit), absent), _without(second.of(unit), absent))
+
+
+def _without(counts: tuple[ErrorCounts, ...], absent: frozenset[int]) -> tuple[ErrorCounts, ...]:
+    if not absent:
+        return counts
+    return tuple(count for place, count in enumerate(counts) if place not in absent)
 
 
 # The same interval is shown in several places, and thousands of resamples are not free.

@@ -67,12 +67,11 @@ def _near(
     return np.asarray(near & np.outer(single, single) & ~np.eye(count, dtype=np.bool_))
 
 
-def heard(first: NDArray[np.int64], rates: NDArray[np.float64]) -> NDArray[np.bool_]:
+def heard(original: NDArray[np.bool_], rates: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Who counts: neither copies nor those that are hardly ever right; all originals, if there would be none.
 
-    rates: float64 engines x events, see `kernels.agreement`.
+    original: who is no copy of another that is there; rates: float64 engines x events, see `kernels.agreement`.
     """
-    original = first == np.arange(len(first))
     words = rates[:, :3].sum(axis=1)
     noise = (words >= ENOUGH) & (rates[:, 0] < NOISE * words)
     counted = original & ~noise

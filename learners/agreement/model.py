@@ -8,7 +8,8 @@
 What is observed depends on lines observed alone, and what is told on what was told alone: so a host may apply the
 two kinds of events out of step, take them in again in the order of its journal, and have the same bits.
 
-Engines are kept in the order of their names, so that nothing depends on the order in which they are listed.
+Engines are kept in the order of their names, so that nothing depends on the order in which they are listed. Those
+that are absent in a line have no column there: nothing of theirs is looked at or changed.
 """
 
 from collections.abc import Mapping
@@ -28,6 +29,8 @@ from galloon.learners.kernels.agreement import (
     DISPUTED,
     EVENTS,
     FOLDED_CODES,
+    RIGHT,
+    SILENT,
     effective_rates,
     take_in,
     tell,
@@ -35,6 +38,8 @@ from galloon.learners.kernels.agreement import (
 )
 from galloon.learners.kernels.quantiles import BUCKETS, RING
 from galloon.learners.offers import Offers
+from galloon.learners.pair_counts import PairCounts
+from galloon.learners.present import MANY, Present, kept_rows
 from galloon.learners.state import check_arrays
 from galloon.learners.unit import WORD, Unit
 
@@ -49,6 +54,7 @@ LETTER_ORDER = 4
 OFTEN = 64  # lines
 TOLD_NAMES = ("agreement.told", "agreement.told_null")
 WORD_LIMIT, LETTER_LIMIT = 1 << 16, 1 << 17  # rows of 12 bytes each
+PAIR_COLUMNS = 4  # see `kernels.agreement.compare`
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,41 +74,57 @@ class AgreementModel:
         if trusted and trusted not in experts:
             raise InvalidInput(f"trusted: no engine is called {trusted!r}; choose from {', '.join(experts)}")
         self.experts = experts
-        self._order = np.array(sorted(range(len(experts)), key=lambda j: experts[j]), dtype=np.int64)
-        self._trusted = np.array([experts[j] == trusted for j in self._order])
-        self._letter_order = LETTER_ORDER if unit is WORD else 0
         count = len(experts)
-        self._rates = np.tile(FIRST_RATES, (count, 1))
+        order = np.array(sorted(range(count), key=lambda j: experts[j]), dtype=np.int64)
+        self._everybody = Present(order, np.arange(count), everybody=True)
+        self._names = tuple(experts[j] for j in order)
+        self._rows = {name: row for row, name in enumerate(self._names)}
+        self._trusted = np.array([name == trusted for name in self._names])
+        self._letter_order = LETTER_ORDER if unit is WORD else 0
         self._named = np.where(self._trusted[:, None], TRUSTED_RATES, 0.0)
-        self._told = np.zeros((count, EVENTS))
         self._null, self._told_null = FIRST_NULL.copy(), np.zeros(2)
-        self._confidences = np.zeros((count, BUCKETS, 2))
         self._classes = _first_classes()
         self._lexicon = BoundedTable(WORD_LIMIT, {"seen": (2, np.float32)})
         self._spelling = BoundedTable(LETTER_LIMIT, {"counts": (2, np.uint32)})
+        self._pairs = PairCounts("agreement.pairs", PAIR_COLUMNS)
+        self._lines = np.zeros(1, dtype=np.int64)
+        self._begin(count)
+
+    def _begin(self, count: int) -> None:
+        """A row for each engine, of whom nothing is known. Memory for zeros is taken when they are written to."""
+        self._rates = np.tile(FIRST_RATES, (count, 1))
+        self._told = np.zeros((count, EVENTS))
+        self._confidences = np.zeros((count, BUCKETS, 2))
         self._ring = np.zeros((count, RING))
         self._seen = np.zeros(count, dtype=np.int64)
         self._borders = np.full((count, BUCKETS - 1), np.inf)
         self._written = np.zeros((count, FOLDED_CODES), dtype=np.bool_)
         self._words = np.zeros((count, 2))
-        self._pairs = np.zeros((4, count, count))
         self._moments = np.zeros((count, 5))
         self._costs = np.zeros(count)
-        self._heard = np.ones(count, dtype=np.bool_)
-        self._listened_to = self._heard  # the same where true texts are looked at
         self._first = np.arange(count)  # of which each is a copy, or itself
-        self._lines = np.zeros(1, dtype=np.int64)
+        self._runs = np.zeros(count, dtype=np.int64)  # lines in which each engine ran
+        self._forget_who_counts()
 
-    @property
-    def heard(self) -> frozenset[str]:
-        """The engines that count: neither copies nor noise."""
-        return frozenset(self.experts[j] for j in self._order[self._listened_to])
+    def heard(self, experts: tuple[str, ...]) -> frozenset[str]:
+        """Those of these engines, all that ran, that count: neither copies nor noise."""
+        present = self._present(experts)
+        counted = self._counted(present, with_told=True)
+        return frozenset(experts[j] for j in present.columns[counted])
+
+    def by_trust(self, experts: tuple[str, ...]) -> list[str]:
+        """These engines, the one that is most often right first; equals by their names."""
+        present = self._present(experts)
+        rates = effective_rates(present.of(self._rates), present.of(self._named) + present.of(self._told))
+        right = rates[:, RIGHT] / rates[:, :SILENT].sum(axis=1)
+        return [experts[present.columns[j]] for j in np.argsort(-right, kind="stable")]
 
     def weigh(self, offers: Offers) -> Weighed:
         """How probable each engine's token is in each slot."""
         told = bool(self._told_null.any())
-        line = self._weighed(offers, self._named + self._told, self._told_null, self._listened_to)
-        tokens = self._in_order(offers.tokens)
+        present = self._present(offers.experts)
+        line = self._weighed(offers, present, with_told=True)
+        tokens = present.in_order(offers.tokens)
         _, candidates, counts, _, posteriors, *_ = line
         found = np.zeros(tokens.shape)
         for c in range(candidates.shape[1]):
@@ -110,51 +132,60 @@ class AgreementModel:
             found += np.where(valid, posteriors[:, c : c + 1], 0.0)
         best = candidates[np.arange(len(tokens)), posteriors.argmax(axis=1)] if tokens.size else tokens[:, 0]
         given = np.empty_like(found)
-        given[:, self._order] = found
+        given[:, present.columns] = found
         return Weighed(given, best, line, -1 if told else int(self._lines[0]))
 
     def observe(self, offers: Offers, weighed: Weighed | None = None) -> None:
         """Take a line in. `weighed` saves weighing it again, if it can be used."""
+        present = self._present(offers.experts)
         if weighed is not None and weighed.observed == self._lines[0]:
             line = weighed.line
         else:
-            line = self._weighed(offers, self._named, np.zeros(2), self._heard)
-        letters, tokens = offers.spelling, self._in_order(offers.tokens)
+            line = self._weighed(offers, present, with_told=False)
+        letters, tokens = offers.spelling, present.in_order(offers.tokens)
         self._lexicon.make_room(tokens.size)
         self._spelling.make_room(2 * LETTER_ORDER * (letters.codes.size + len(offers.vocabulary)))
         used = np.array([self._lexicon.used[0], self._spelling.used[0]])
+        counted = np.zeros((PAIR_COLUMNS, tokens.shape[1], tokens.shape[1]))
+        by_engine = {name: present.of(getattr(self, name)) for name in _CHANGED}
         take_in(
-            self._book(self._named, np.zeros(2), self._heard),
-            self._ring,
+            self._book(present, by_engine, with_told=False),
+            by_engine["_ring"],
             used,
             tokens,
-            self._in_order(offers.confidences),
+            present.in_order(offers.confidences),
             letters.points,
             letters.starts,
             line,
-            self._pairs,
-            self._moments,
-            self._costs,
+            counted,
+            by_engine["_moments"],
+            by_engine["_costs"],
         )
+        for name, changed in by_engine.items():
+            present.put(getattr(self, name), changed)
         self._lexicon.used[0], self._spelling.used[0] = used
+        self._pairs.add(present.rows, counted)
+        self._runs[present.rows] += 1
         self._lines += 1
-        # Who copies whom is a question of many lines; it need not be asked after each.
-        if self._lines[0] < OFTEN or self._lines[0] % OFTEN == 0:
-            self._first = originals(self._pairs, self._words[:, 0])
-        self._heard = self._counted(self._named)
-        self._listened_to = self._counted(self._named + self._told)
+        # Who copies whom is a question of many lines; where all run it need not be asked after each.
+        if not present.everybody or self._lines[0] < OFTEN or self._lines[0] % OFTEN == 0:
+            self._compare(present)
+        self._forget_who_counts()
 
     def tell(self, offers: Offers, truth: NDArray[np.int32]) -> None:
         """Take in the true token of each slot, as a number of the vocabulary or beyond it; -1 where unknown."""
-        tell(self._told, self._told_null, self._in_order(offers.tokens), truth)
-        self._listened_to = self._counted(self._named + self._told)
+        present = self._present(offers.experts)
+        told = present.of(self._told)
+        tell(told, self._told_null, present.in_order(offers.tokens), truth)
+        present.put(self._told, told)
+        self._forget_who_counts()
 
     def estimates(self) -> tuple[Estimate, ...]:
         """One of each engine, in the order in which they were listed."""
         rates, halves = error_rates(self._moments)
         words = np.maximum(self._moments[:, 1], 1.0)
         first = self._first
-        names = [self.experts[j] for j in self._order]
+        names = self._names
         found = {
             name: Estimate(
                 name,
@@ -170,25 +201,35 @@ class AgreementModel:
 
     @property
     def state_bytes(self) -> int:
-        fixed = sum(array.nbytes for array in self._fixed().values())
-        return fixed + self._ring.nbytes + self._lexicon.state_bytes + self._spelling.state_bytes
+        rows = (*self._by_engine().values(), self._ring, self._borders)
+        met = self._met()
+        by_engine = int(met.sum()) * sum(array.nbytes for array in rows) // max(1, len(met))
+        return by_engine + self._lexicon.state_bytes + self._spelling.state_bytes + self._pairs.state_bytes
 
     def observed(self) -> dict[str, NDArray[Any]]:
         """What comes of lines alone."""
         return {name: array for name, array in self.arrays().items() if name not in TOLD_NAMES}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
+        """Of more engines than `MANY` only the rows of those that have run, with their names."""
         held = min(RING, int(self._seen.max(initial=0)))
+        met = self._met()
+        kept = {name: array if met.all() else array[met] for name, array in self._by_engine().items()}
+        if not met.all():
+            kept["agreement.met"] = np.flatnonzero(met)
         return {
-            **self._fixed(),
-            "agreement.ring": self._ring[:, :held],
-            "agreement.borders": self._borders,
+            **self._shared(),
+            **kept,
+            "agreement.ring": self._ring[met, :held],
+            "agreement.borders": self._borders[met],
+            **self._pairs.arrays(),
             **self._lexicon.arrays("agreement.lexicon"),
             **self._spelling.arrays("agreement.spelling"),
         }
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        fixed = self._fixed()
+        met = kept_rows(arrays, "agreement.met", len(self.experts))
+        fixed = {**self._shared(), **{name: array[met] for name, array in self._by_engine().items()}}
         check_arrays(arrays, fixed)
         ring, borders = arrays.get("agreement.ring"), arrays.get("agreement.borders")
         seen = arrays["agreement.seen"]
@@ -197,76 +238,134 @@ class AgreementModel:
             and borders is not None
             and seen.min(initial=0) >= 0
             and ring.shape == (len(seen), min(RING, int(seen.max(initial=0))))
-            and borders.shape == self._borders.shape
+            and borders.shape == self._borders[met].shape
             and ring.dtype == borders.dtype == np.float64
             and bool(np.isfinite(ring).all())
             and not np.isnan(borders).any()
-            and bool(((arrays["agreement.first"] >= 0) & (arrays["agreement.first"] < len(seen))).all())
+            and bool(
+                ((arrays["agreement.first"] >= 0) & (arrays["agreement.first"] < len(self._first))).all()
+            )
+            and arrays["agreement.runs"].min(initial=0) >= 0
             and all(bool((arrays[f"agreement.{name}"] > 0).all()) for name in ("rates", "null", "classes"))
             and all(bool((arrays[f"agreement.{name}"] >= 0).all()) for name in ("told", "told_null"))
         )
         if not sound:
             raise DamagedState("what this state learned from agreement contradicts itself")
-        for name in fixed:
+        for name in self._shared():
             setattr(self, "_" + name.removeprefix("agreement."), arrays[name].copy())
-        self._ring = np.zeros_like(self._ring)
+        self._begin(len(self.experts))
+        for name, array in self._by_engine().items():
+            array[met] = arrays[name]
         assert ring is not None
         assert borders is not None
-        self._ring[:, : ring.shape[1]] = ring
-        self._borders = borders.copy()
-        self._listened_to = self._counted(self._named + self._told)
+        self._ring[met, : ring.shape[1]] = ring
+        self._borders[met] = borders
+        self._pairs.restore(arrays)
         self._lexicon.restore("agreement.lexicon", arrays)
         self._spelling.restore("agreement.spelling", arrays)
 
-    def _fixed(self) -> dict[str, NDArray[Any]]:
-        """Everything of a fixed size, by the name of its attribute."""
-        names = ("rates", "told", "null", "told_null", "confidences", "classes", "seen", "written", "words")
-        more = ("pairs", "moments", "costs", "heard", "first", "lines")
-        return {f"agreement.{name}": getattr(self, f"_{name}") for name in (*names, *more)}
+    def _shared(self) -> dict[str, NDArray[Any]]:
+        """What is not of one engine, by the name of its attribute."""
+        names = ("null", "told_null", "classes", "lines")
+        return {f"agreement.{name}": getattr(self, f"_{name}") for name in names}
 
-    def _in_order(self, array: NDArray[Any]) -> NDArray[Any]:
-        return np.ascontiguousarray(array[:, self._order])
+    def _by_engine(self) -> dict[str, NDArray[Any]]:
+        """A row of each engine, by the name of its attribute; ring and borders are kept apart."""
+        names = (
+            "rates",
+            "told",
+            "confidences",
+            "seen",
+            "written",
+            "words",
+            "moments",
+            "costs",
+            "first",
+            "runs",
+        )
+        return {f"agreement.{name}": getattr(self, f"_{name}") for name in names}
 
-    def _counted(self, told: NDArray[np.float64]) -> NDArray[np.bool_]:
-        counted = heard(self._first, effective_rates(self._rates, told))
-        return np.asarray(counted | self._trusted)
+    def _met(self) -> NDArray[np.bool_]:
+        """Whose rows are worth keeping: everybody's, or of many engines those that have run."""
+        return np.asarray((self._runs > 0) | self._told.any(axis=1) | (len(self.experts) <= MANY))
 
-    def _weighed(
-        self,
-        offers: Offers,
-        told: NDArray[np.float64],
-        told_null: NDArray[np.float64],
-        heard: NDArray[np.bool_],
-    ) -> tuple[NDArray[Any], ...]:
-        letters, tokens = offers.spelling, self._in_order(offers.tokens)
-        confidences = self._in_order(offers.confidences)
+    def _present(self, experts: tuple[str, ...]) -> Present:
+        """The engines of a line, as it names them."""
+        if experts == self.experts:
+            return self._everybody
+        columns = sorted(range(len(experts)), key=experts.__getitem__)
+        rows = [self._rows[experts[j]] for j in columns]
+        return Present(np.array(columns, dtype=np.int64), np.array(rows, dtype=np.int64), everybody=False)
+
+    def _compare(self, present: Present) -> None:
+        """Ask again who copies whom among these; a copy of somebody absent stays one."""
+        rows = present.rows
+        found = rows[originals(self._pairs.among(rows), self._words[rows, 0])]
+        before = self._first[rows]
+        alone = (found == rows) & (before != rows) & ~np.isin(before, rows)
+        self._first[rows] = np.where(alone, before, found)
+
+    def _forget_who_counts(self) -> None:
+        """Who counts where all run is asked several times a line: it is kept until something is learned."""
+        self._counting: dict[bool, NDArray[np.bool_]] = {}
+
+    def _counted(self, present: Present, *, with_told: bool) -> NDArray[np.bool_]:
+        """Who of those present counts."""
+        with_told = with_told and bool(self._told_null.any())
+        if present.everybody and with_told in self._counting:
+            return self._counting[with_told]
+        first, rows = present.of(self._first), present.rows
+        original = first == rows
+        if not (present.everybody or original.all()):
+            original |= ~np.isin(first, rows)
+        told = present.of(self._named)
+        told = told + present.of(self._told) if with_told else told
+        counted = heard(original, effective_rates(present.of(self._rates), told)) | present.of(self._trusted)
+        if present.everybody:
+            self._counting[with_told] = counted
+        return np.asarray(counted)
+
+    def _weighed(self, offers: Offers, present: Present, *, with_told: bool) -> tuple[NDArray[Any], ...]:
+        letters, tokens = offers.spelling, present.in_order(offers.tokens)
+        confidences = present.in_order(offers.confidences)
+        by_engine = {name: present.of(getattr(self, name)) for name in _LOOKED_AT}
         found: tuple[NDArray[Any], ...] = weigh(
-            self._book(told, told_null, heard), tokens, confidences, letters.points, letters.starts
+            self._book(present, by_engine, with_told=with_told),
+            tokens,
+            confidences,
+            letters.points,
+            letters.starts,
         )
         return found
 
     def _book(
-        self, told: NDArray[np.float64], told_null: NDArray[np.float64], heard: NDArray[np.bool_]
+        self, present: Present, by_engine: Mapping[str, NDArray[Any]], *, with_told: bool
     ) -> tuple[Any, ...]:
         """The fields of `kernels.agreement.Book`, as a plain tuple."""
+        named = present.of(self._named)
         return (
-            self._rates,
-            told,
+            by_engine["_rates"],
+            named + present.of(self._told) if with_told else named,
             self._null,
-            told_null,
-            self._confidences,
+            self._told_null if with_told else np.zeros(2),
+            by_engine["_confidences"],
             self._classes,
             self._lexicon.keys,
             self._lexicon.columns["seen"],
             self._spelling.keys,
             self._spelling.columns["counts"],
             self._letter_order,
-            self._seen,
-            self._borders,
-            self._written,
-            self._words,
-            heard,
+            by_engine["_seen"],
+            by_engine["_borders"],
+            by_engine["_written"],
+            by_engine["_words"],
+            self._counted(present, with_told=with_told),
         )
+
+
+# The arrays by engine that weighing looks at, and those that taking a line in changes.
+_LOOKED_AT = ("_rates", "_confidences", "_seen", "_borders", "_written", "_words")
+_CHANGED = (*_LOOKED_AT, "_ring", "_moments", "_costs")
 
 
 def _first_classes() -> NDArray[np.float64]:

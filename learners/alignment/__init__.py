@@ -6,7 +6,7 @@
     slot_posteriors(network, output)                how probable tokens are by an expert's lattice
     derive(network, names)                          adds vote, frequency_vote, confidence_vote, most_confident
     with_expert(network, name, tokens)              adds any other expert
-    in_order(network, experts)                      a column for each of these experts, in this order
+    in_order(network, experts)                      its columns in the order of these experts
 
 Everything is a pure function, and the slots do not depend on the order of the experts.
 """

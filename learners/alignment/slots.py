@@ -22,7 +22,7 @@ from galloon.learners.alignment.written import forms_of, laid_out
 from galloon.learners.errors import BudgetExceeded, InvalidInput
 from galloon.learners.kernels.slot_search import distinct_sequences, fill_slots
 from galloon.learners.observation import ExpertOutput, Utterance
-from galloon.learners.offers import NULL, Offers
+from galloon.learners.offers import Offers, TokenPosteriors
 from galloon.learners.spelling import spelled
 from galloon.learners.text.normalizers import Normalizer
 from galloon.learners.text.normalizers import normalizer as named
@@ -125,21 +125,31 @@ def with_expert(
 
 
 def in_order(network: Offers, experts: tuple[str, ...]) -> Offers:
-    """The network with these experts as columns; an expert that said nothing offers null everywhere."""
+    """The network with its columns in the order of these experts; whoever has no column is absent."""
     if network.experts == experts:
         return network
-    unknown = [name for name in network.experts if name not in experts]
-    if unknown:
-        raise InvalidInput(f"unknown expert {unknown[0]!r}; this learner knows {', '.join(experts)}")
-    columns = {name: j for j, name in enumerate(network.experts)}
-    tokens = np.full((network.slot_count, len(experts)), NULL, dtype=np.int32)
-    confidences = np.full((network.slot_count, len(experts)), np.nan)
-    for j, name in enumerate(experts):
-        if name in columns:
-            tokens[:, j] = network.tokens[:, columns[name]]
-            confidences[:, j] = network.confidences[:, columns[name]]
-    written = network.written.of_engines([columns.get(name, -1) for name in experts])
-    return replace(network, experts=experts, tokens=tokens, confidences=confidences, written=written)
+    places = {name: place for place, name in enumerate(experts)}
+    for name in network.experts:
+        if name not in places:
+            raise InvalidInput(f"unknown expert {name!r}; this learner knows {', '.join(experts)}")
+    columns = sorted(range(len(network.experts)), key=lambda j: places[network.experts[j]])
+    if columns == list(range(len(columns))):
+        return network
+    heard = network.posteriors
+    if heard.slots.size:
+        moved = np.argsort(columns).astype(np.int32)[heard.experts]
+        order = np.lexsort((moved, heard.slots))
+        heard = TokenPosteriors(
+            heard.slots[order], moved[order], heard.tokens[order], heard.probabilities[order]
+        )
+    return replace(
+        network,
+        experts=tuple(network.experts[j] for j in columns),
+        tokens=np.ascontiguousarray(network.tokens[:, columns]),
+        confidences=np.ascontiguousarray(network.confidences[:, columns]),
+        posteriors=heard,
+        written=network.written.of_engines(columns),
+    )
 
 
 def _check_experts(names: tuple[str, ...], settings: AlignmentSettings) -> None:

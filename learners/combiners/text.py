@@ -31,7 +31,7 @@ from galloon.learners.combiners.text_network import text_network
 from galloon.learners.combiners.text_round import TextRound
 from galloon.learners.combiners.weight_table import WeightTable
 from galloon.learners.combiners.writing import Writing
-from galloon.learners.errors import BoundExceeded, InvalidInput
+from galloon.learners.errors import BoundExceeded, BudgetExceeded, InvalidInput
 from galloon.learners.kernels.answers import answer, slot_gains
 from galloon.learners.kernels.poisson_binomial import posteriors
 from galloon.learners.observation import NamedTokens, Utterance
@@ -40,6 +40,7 @@ from galloon.learners.offer_model.model import label_numbers
 from galloon.learners.offers import Offers
 from galloon.learners.paths.guarantee import as_played
 from galloon.learners.paths.protocol import BanditFeedback, FullFeedback, SemiBanditFeedback, Setting
+from galloon.learners.present import MANY
 from galloon.learners.tied.contexts import context_name
 from galloon.learners.tied.learner import SlotView, TiedLearner
 
@@ -49,6 +50,7 @@ DEFAULT_DERIVED = ("vote", "frequency_vote")  # unless the spec names others
 # Before anything is told the offer model answers by agreement, which is better than any vote.
 SCORER_PRIOR, VOTE_PRIOR = 3 / 4, 1 / 8
 TRUSTED = "trusted"  # the option that names an engine to be believed from the first line
+SEATS_SHOWN = 8  # of a crowd, in a table for people
 _NEARLY = 1e-6  # no token is certainly right
 
 
@@ -86,7 +88,13 @@ class TextCombiner:
         self._unit = spec.unit
         self._setting = Setting(spec.setting) if spec.setting else Setting.FULL
         self.derived = (*self._derived, SCORER)
-        self.all_experts = (*spec.engines, *self.derived)
+        self._places = {name: place for place, name in enumerate(spec.engines)}
+        # Of many engines few meet twice in the same slot: those who run take seats, the most trusted the first.
+        self._crowd = len(spec.engines) > MANY
+        self._seats = (
+            tuple(f"engine {seat + 1} by trust" for seat in range(MANY)) if self._crowd else spec.engines
+        )
+        self._players = (*self._seats, *self.derived)
         self.game = None
         for name in self.derived:
             if name in spec.engines:
@@ -97,13 +105,11 @@ class TextCombiner:
                 )
         self._offer_model = OfferModel(spec.engines, self._unit, OfferModelSettings())
         self._agreement = AgreementModel(spec.engines, self._unit, str(spec.options.get(TRUSTED, "")))
-        self._tied = TiedLearner(
-            self.all_experts, self._setting, _priors(self.all_experts), spec.seed, spec.decide
-        )
-        self._writing = Writing(len(spec.engines), self._unit, spec.normalizer)
-        self._expert_gains = np.zeros(len(self.all_experts))
+        self._tied = TiedLearner(self._players, self._setting, _priors(self._players), spec.seed, spec.decide)
+        self._writing = Writing(spec.engines, self._unit, spec.normalizer)
+        # Of each player in the rounds in which it was there, and what was expected of the answers in these.
+        self._expert_gains, self._expected_gains = np.zeros((2, len(self._players)))
         self._gain = 0.0
-        self._expected_gain = 0.0
         self._rounds, self._rounds_where_known = 0, 0
 
     # The contract.
@@ -116,13 +122,13 @@ class TextCombiner:
         written = self._writing.write(played.network, answered.tokens, answered.givers.tolist())
         return Choice(
             text=self._unit.join(shown if written is None else written),
-            offers=played.offers(self.all_experts),
+            offers=played.offers(self.derived),
             shown=shown,
-            credited=[self.experts[giver] for giver in answered.givers.tolist()],
+            credited=[played.network.experts[giver] for giver in answered.givers.tolist()],
             probabilities=answered.probabilities.tolist(),
             trust=played.played.probabilities,
             log_probability=answered.log_probability,
-            memory=played.to_bytes(),
+            memory=played.to_bytes(self.experts),
             view=view,
             written=written,
         )
@@ -147,23 +153,24 @@ class TextCombiner:
     def statistics(self) -> Statistics:
         size = self._tied.size()
         known = self._rounds == self._rounds_where_known
-        best = int(self._expert_gains.argmax())
+        regrets = self._expert_gains - self._expected_gains
+        best = int(regrets.argmax())
         promised = as_played(self._tied.promise(best), drawn=self.spec.decide == "sample")
         return Statistics(
             rounds_learned=self._rounds,
             gain=self._gain,
-            regret=float(self._expert_gains[best] - self._expected_gain) if known else None,
+            regret=float(regrets[best]) if known else None,
             regret_estimate=None,
             bound=promised.bound,
             regret_limit=promised.limit,
             guarantee=promised.words,
             expert_states=2,
-            expert_transitions=len(self.all_experts),
+            expert_transitions=len(self._players),
             context_states=size.states,
             context_transitions=size.transitions,
             state_bytes=size.state_bytes + self._offer_model.state_bytes + self._agreement.state_bytes,
             extra={
-                "best_expert": self.all_experts[best] if known else "",
+                "best_expert": self._players[best] if known else "",
                 "slots_where_experts_differed": self._tied.slots_learned,
             },
         )
@@ -175,16 +182,20 @@ class TextCombiner:
     def weights(self, most_rows: int) -> WeightTable:
         met = self._tied.most_met(most_rows)
         names = tuple(
-            context_name(int(key), int(level), int(pattern), self.experts)
+            context_name(int(key), int(level), int(pattern), self._seats)
             for key, level, pattern in zip(met.keys, met.levels, met.patterns, strict=True)
         )
-        return WeightTable("context", names, self.all_experts, met.trust, tuple(met.visits.tolist()))
+        shown = [*range(min(len(self._seats), SEATS_SHOWN if self._crowd else MANY))]
+        shown += range(len(self._seats), len(self._players))
+        columns = tuple(self._players[j] for j in shown)
+        return WeightTable("context", names, columns, met.trust[:, shown], tuple(met.visits.tolist()))
 
     def explain(self, memory: bytes, slots: range, view: object | None = None) -> tuple[WeighedSlot, ...]:
         """Why tokens of a round were chosen: trust as it was then, contexts and the features' parts as now."""
         played = self._seen(memory, view).played
         slots = slots[: max(0, played.network.slot_count - slots.start)]
-        contexts = self._tied.explain(self._slot_view(played), slots, self.experts)
+        contexts = self._tied.explain(self._slot_view(played), slots, self._seats)
+        experts = (*played.network.experts, *self.derived)
         scored = self._offer_model.explain(played.network, played.labels, slots, REASONS, _prior(played))
         explained = []
         for slot, named, words in zip(slots, contexts, scored, strict=True):
@@ -197,8 +208,8 @@ class TextCombiner:
             heaviest = sorted(weights.items(), key=lambda context: -context[1])
             explained.append(
                 WeighedSlot(
-                    weighed_offers(self.all_experts, texts, trust, words.offers),
-                    dict(zip(self.all_experts, trust, strict=True)),
+                    weighed_offers(experts, texts, trust, words.offers),
+                    dict(zip(experts, trust, strict=True)),
                     tuple(WeighedContext(*context) for context in heaviest),
                 )
             )
@@ -212,13 +223,13 @@ class TextCombiner:
             "spec": self.spec.to_json(),
             "tied": self._tied.meta(),
             "gain": self._gain.hex(),
-            "expected_gain": self._expected_gain.hex(),
             "rounds": self._rounds,
             "rounds_where_known": self._rounds_where_known,
             "writing": self._writing.to_json(),
         }
         arrays = {
             "expert_gains": self._expert_gains,
+            "expected_gains": self._expected_gains,
             **self._tied.arrays(),
             **self._offer_model.arrays(),
             **self._agreement.arrays(),
@@ -232,12 +243,17 @@ class TextCombiner:
         self._tied.restore(found.meta["tied"], found.arrays)
         self._offer_model.restore(found.arrays)
         self._writing.restore(found.meta.get("writing"))
-        if "agreement.rates" in found.arrays:  # else of a version that learned nothing from agreement
+        if "agreement.runs" in found.arrays:  # else of a version that learned nothing from agreement
             self._agreement.restore(found.arrays)
         state.check_arrays(found.arrays, {"expert_gains": self._expert_gains})
         self._expert_gains = found.arrays["expert_gains"]
+        if "expected_gains" in found.arrays:
+            state.check_arrays(found.arrays, {"expected_gains": self._expected_gains})
+            self._expected_gains = found.arrays["expected_gains"]
+        else:  # of an older version, in which everybody ran in every round
+            expected = state.real_in(found.meta, "expected_gain")
+            self._expected_gains = np.full_like(self._expert_gains, expected)
         self._gain = state.real_in(found.meta, "gain")
-        self._expected_gain = state.real_in(found.meta, "expected_gain")
         self._rounds = state.count_in(found.meta, "rounds")
         self._rounds_where_known = state.count_in(found.meta, "rounds_where_known")
 
@@ -255,7 +271,7 @@ class TextCombiner:
         if self._setting is Setting.BANDIT:
             columns = [self._offer_model.right_probabilities(scored, column) for column in tokens.T]
             predicted = np.column_stack(columns) if columns else predicted
-        seen = SlotView(tokens, len(self.experts), label_numbers(labels), predicted)
+        seen = SlotView(tokens, self._ids(network), len(self._seats), label_numbers(labels), predicted)
         choice = self._tied.choose(round_number, seen)
         played = TextRound(network, tokens, labels, predicted, choice.memory, weighed.posteriors)
         return _View(played, scored, weighed)
@@ -269,11 +285,12 @@ class TextCombiner:
         """The slots, one column for each engine, and the labels that the learner may look at."""
         match utterance.said:
             case tuple():
-                told = self._offer_model.listened_to
-                listened_to = (told & self._agreement.heard) or told
-                network = text_network(utterance, self.experts, listened_to, self._unit, self.spec.normalizer)
+                present = self._present(tuple([output.name for output in utterance.outputs]))
+                told = self._offer_model.listened_to(present)
+                listened_to = (told & self._agreement.heard(present)) or told
+                network = text_network(utterance, present, listened_to, self._unit, self.spec.normalizer)
             case Offers() as given:
-                network = in_order(given, self.experts)
+                network = in_order(given, self._present(given.experts))
             case NamedTokens():
                 raise InvalidInput(
                     "this learner takes slots or engines' outputs, not tokens by transition name"
@@ -281,8 +298,35 @@ class TextCombiner:
         labels = {n: utterance.labels[n] for n in self.spec.labels if n in utterance.labels}
         return network, labels
 
+    def _present(self, given: tuple[str, ...]) -> tuple[str, ...]:
+        """The engines that ran, in the order of the columns: as listed, or in a crowd the most trusted first."""
+        if given == self.experts:
+            return given
+        if not given:
+            raise InvalidInput(
+                "no engine ran", advice="send an engine that ran and said nothing with no words"
+            )
+        for name in given:
+            if name not in self._places:
+                known = ", ".join(self.experts[:MANY])
+                raise InvalidInput(f"unknown expert {name!r}; this learner knows {known}")
+        if len(set(given)) < len(given):
+            raise InvalidInput(f"two outputs of one utterance have the same expert name: {', '.join(given)}")
+        if self._crowd:
+            if len(given) > MANY:
+                raise BudgetExceeded("outputs", len(given), MANY, "leave some engines out")
+            return tuple(self._agreement.by_trust(given))
+        return tuple(sorted(given, key=self._places.__getitem__))
+
+    def _ids(self, network: Offers) -> NDArray[np.int64]:
+        """The players in the columns of a round: the engines that ran, or their seats, and the derived ones."""
+        count = len(network.experts)
+        places = range(count) if self._crowd else map(self._places.__getitem__, network.experts)
+        return np.array([*places, *range(len(self._seats), len(self._players))], dtype=np.int64)
+
     def _slot_view(self, played: TextRound) -> SlotView:
-        return SlotView(played.tokens, len(self.experts), label_numbers(played.labels), played.predicted)
+        ids = self._ids(played.network)
+        return SlotView(played.tokens, ids, len(self._seats), label_numbers(played.labels), played.predicted)
 
     def _answered(self, played: TextRound) -> _Answered:
         slots = len(played.tokens)
@@ -291,7 +335,7 @@ class TextCombiner:
             played.tokens,
             played.played.probabilities,
             played.played.shown,
-            len(self.experts),
+            len(played.network.experts),
             shown,
             givers,
             chances,
@@ -304,7 +348,7 @@ class TextCombiner:
 
     def _learn_target(self, played: TextRound, truth: AlignedTarget, scored: ScoredOffers | None) -> Lesson:
         """The target is known. The learner is told what its setting reveals; statistics use everything."""
-        gains, expert_gains = np.empty(played.tokens.shape), np.empty(len(self.all_experts))
+        gains, expert_gains = np.empty(played.tokens.shape), np.empty(played.tokens.shape[1])
         shown_gains = np.empty(len(played.tokens))
         gained = slot_gains(
             played.tokens, played.played.shown, truth.tokens, gains, expert_gains, shown_gains
@@ -316,12 +360,14 @@ class TextCombiner:
             self._agreement.tell(played.network, truth.tokens)
         else:
             self._teach_part(played, view, shown_gains, scored)
-        self._expert_gains += expert_gains
         drawn = self.spec.decide == "sample"
         expected = float((played.played.probabilities * gains).sum()) if drawn else gained
-        self._enter(gained, expected)
+        self._expert_gains[view.ids] += expert_gains
+        self._expected_gains[view.ids] += expected
+        self._enter(gained)
         self._rounds_where_known += 1
-        return Lesson(gained, dict(zip(self.all_experts, expert_gains.tolist(), strict=True)))
+        experts = (*played.network.experts, *self.derived)
+        return Lesson(gained, dict(zip(experts, expert_gains.tolist(), strict=True)))
 
     def _learn_shown(
         self, played: TextRound, gains: NDArray[np.float64], scored: ScoredOffers | None
@@ -337,7 +383,7 @@ class TextCombiner:
             raise BoundExceeded("shown gains of slot match lie between 0 and 1")
         view = self._slot_view(played)
         self._teach_part(played, view, gains, scored)
-        self._enter(float(gains.sum()), float(gains.sum()))
+        self._enter(float(gains.sum()))
         return Lesson(float(gains.sum()))
 
     def _learn_score(self, played: TextRound, score: float) -> Lesson:
@@ -351,7 +397,7 @@ class TextCombiner:
                 f"a score is the number of right slots, from 0 to {played.network.slot_count} here, not {score}"
             )
         self._teach_score(played, self._slot_view(played), score)
-        self._enter(score, score)
+        self._enter(score)
         return Lesson(score)
 
     def _teach_part(
@@ -379,10 +425,9 @@ class TextCombiner:
             played.network, played.labels, played.shown, inferred, scored, _prior(played)
         )
 
-    def _enter(self, gain: float, expected: float) -> None:
+    def _enter(self, gain: float) -> None:
         self._rounds += 1
         self._gain += gain
-        self._expected_gain += expected
 
 
 def _prior(played: TextRound) -> NDArray[np.float64] | None:

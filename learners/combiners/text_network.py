@@ -21,20 +21,16 @@ from galloon.learners.unit import Unit
 def text_network(
     utterance: Utterance, experts: tuple[str, ...], listened_to: frozenset[str], unit: Unit, normalizer: str
 ) -> Offers:
-    """The slots, a column for each expert in this order; an expert that said nothing offers null everywhere."""
+    """The slots, a column for each of these experts, all that ran, in this order."""
     given = {output.name: output for output in utterance.outputs}
-    unknown = [name for name in given if name not in experts]
-    if unknown or len(given) < len(utterance.outputs):
-        # The alignment, or `in_order`, raises the error.
-        return in_order(align(utterance, unit, normalizer), experts)
     for name, output in given.items():
         words = without_loops(output.words)
         if len(words) < len(output.words):
             given[name] = replace(output, words=words)
-    chosen = [given[name] for name in experts if name in given and name in listened_to]
+    chosen = [given[name] for name in experts if name in listened_to]
     network = align(replace(utterance, said=tuple(chosen)), unit, normalizer)
     for name in experts if len(chosen) < len(given) else ():
-        if name in given and name not in listened_to:
+        if name not in listened_to:
             twins = (j for j, other in enumerate(chosen) if other.text == given[name].text)
             network = _with_onlooker(network, given[name], next(twins, None), unit, normalizer)
     return heard_alternatives(in_order(network, experts), chosen, unit, normalizer)

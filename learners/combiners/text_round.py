@@ -33,22 +33,24 @@ class TextRound:
         """The token shown in each slot."""
         return self.tokens[np.arange(len(self.tokens)), self.played.shown]
 
-    def offers(self, experts: tuple[str, ...]) -> Offers:
-        """The offers of all experts: the engines, then the derived ones."""
+    def offers(self, derived: tuple[str, ...]) -> Offers:
+        """The offers of all experts: the engines that ran, then the derived ones."""
         network = self.network
         confidences = np.full(self.tokens.shape, np.nan)
         confidences[:, : len(network.experts)] = network.confidences
         return Offers(
-            experts,
+            (*network.experts, *derived),
             network.vocabulary,
             self.tokens,
             confidences,
             posteriors=network.posteriors,
-            derived_count=len(experts) - len(network.experts),
+            derived_count=len(derived),
             written=network.written,
         )
 
-    def to_bytes(self) -> bytes:
+    def to_bytes(self, engines: tuple[str, ...]) -> bytes:
+        """For a combiner of these engines; who ran is said only if not all did, in their order."""
+        present = b"" if self.network.experts == engines else _numbers(engines, self.network.experts)
         return framing.join(
             [
                 _words(self.network.vocabulary, self.labels),
@@ -58,18 +60,21 @@ class TextRound:
                 *_packed(self.network.posteriors),
                 self.played.to_bytes(),
                 self.prior.astype("<f8", copy=False).tobytes(),
+                present,
                 *self.network.written.to_parts(),
             ]
         )
 
     @classmethod
     def from_bytes(cls, data: bytes, engines: tuple[str, ...], derived_count: int) -> "TextRound":
-        """The round in these bytes, for a combiner of so many experts."""
+        """The round in these bytes, for a combiner of these engines and so many derived experts."""
         try:
             parts = framing.split(data)
-            # Rounds of older versions have no prior.
+            # Rounds of older versions have no prior, and all engines.
             words, tokens, confidences, predicted, heard, posteriors, played, *more = parts
-            prior, *written = more or [b""]
+            prior, present, *written = (more[0], b"", *more[1:]) if len(more) % 2 else more or (b"", b"")
+            if present:
+                engines = _named(engines, np.frombuffer(present, "<i4"))
             vocabulary, labels = json.loads(words)
             experts = len(engines) + derived_count
             offers = np.frombuffer(tokens, "<i4").astype(np.int32).reshape(-1, experts)
@@ -120,6 +125,18 @@ class TextRound:
         sound = sound and bool((np.diff(heard.slots) >= 0).all())
         if not sound or not ((self.tokens >= 0) & (self.tokens < size)).all():
             raise DamagedState("this memory of a text combiner is damaged")
+
+
+def _numbers(engines: tuple[str, ...], present: tuple[str, ...]) -> bytes:
+    """The places of those present among the engines."""
+    places = {name: place for place, name in enumerate(engines)}
+    return np.array([places[name] for name in present], dtype="<i4").tobytes()
+
+
+def _named(engines: tuple[str, ...], places: NDArray[np.int32]) -> tuple[str, ...]:
+    if places.min() < 0 or places.max() >= len(engines) or len(np.unique(places)) < len(places):
+        raise ValueError("not engines of this learner")
+    return tuple(engines[place] for place in places.tolist())
 
 
 def _words(vocabulary: tuple[str, ...], labels: dict[str, str]) -> bytes:

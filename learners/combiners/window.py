@@ -63,7 +63,7 @@ class WindowCombiner(LearnsWhenTold):
         self._unit = spec.unit
         ensemble = Ensemble(len(self._all_experts), spec.window)
         self.game = Game(spec, ensemble, transition_budget, node_budget)
-        self._writing = Writing(len(spec.engines), spec.unit, spec.normalizer)
+        self._writing = Writing(spec.engines, spec.unit, spec.normalizer)
         self._offers: FloatArray | None = None  # of `_offer_probabilities`, until something is learned
 
     # The contract.
@@ -178,6 +178,12 @@ class WindowCombiner(LearnsWhenTold):
         if network.slot_count > MOST_SLOTS:
             raise InvalidInput(f"{network.slot_count} slots; an utterance may have {MOST_SLOTS}")
         network = in_order(network, self.experts)
+        if len(network.experts) < len(self.experts):
+            absent = next(name for name in self.experts if name not in network.experts)
+            raise InvalidInput(
+                f"engine {absent!r} is absent, and {self.spec.algorithm} plays all engines in every round",
+                advice="take the algorithm tied, or send the engine with no words if it ran and said nothing",
+            )
         if self.spec.derived:
             network = derive(network, self.spec.derived)
         tokens = np.ascontiguousarray(network.tokens, dtype=np.int32)  # as compiled code takes it

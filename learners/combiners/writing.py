@@ -30,9 +30,10 @@ MOST_COUNTED = 2**53
 class Writing:
     """The record of each engine: how often it wrote a token rightly and wrongly, where others wrote otherwise."""
 
-    def __init__(self, engine_count: int, unit: Unit, normalizer_name: str) -> None:
+    def __init__(self, engines: Sequence[str], unit: Unit, normalizer_name: str) -> None:
         self._unit, self._rule = unit, normalizer(normalizer_name)
-        self._counts = [[[0, 0] for _ in range(engine_count)] for _ in range(3)]
+        self._places = {name: place for place, name in enumerate(engines)}
+        self._counts = [[[0, 0] for _ in engines] for _ in range(3)]
 
     def write(
         self, offers: Offers, shown: NDArray[np.int32], credited: Sequence[int | None]
@@ -79,7 +80,7 @@ class Writing:
             if len(texts) > 1 and true_form in texts:
                 kind = _difference(texts)
                 for engine, text in said.items():
-                    self._counts[kind][engine][text != true_form] += 1
+                    self._counts[kind][self._places[offers.experts[engine]]][text != true_form] += 1
 
     def to_json(self) -> list[list[list[int]]]:
         return self._counts
@@ -113,7 +114,7 @@ class Writing:
                 ends = {engine: self._end(offers, shown, slot, engine) if spans else end for engine in said}
                 said = {engine: text for engine, text in said.items() if ends[engine] > slot}
                 if said:
-                    giver = self._elected(said, credited[slot])
+                    giver = self._elected(offers.experts, said, credited[slot])
                     forms[slot], end = said[giver], ends[giver]
             slot = end
         return forms
@@ -140,7 +141,7 @@ class Writing:
         alike = (offers.tokens[slot:end, engine] == shown[slot:end]).all()
         return end if alike else slot
 
-    def _elected(self, said: dict[int, str], credited: int | None) -> int:
+    def _elected(self, experts: Sequence[str], said: dict[int, str], credited: int | None) -> int:
         """An engine whose form has the most votes."""
         texts = set(said.values())
         if len(texts) == 1:
@@ -148,7 +149,7 @@ class Writing:
         record = self._counts[_difference(texts)]
         votes = dict.fromkeys(sorted(texts), 0.0)
         for engine, text in said.items():
-            right, wrong = record[engine]
+            right, wrong = record[self._places[experts[engine]]]
             votes[text] += log((right + RIGHT) / (wrong + WRONG))
         most = max(votes.values())
         best = [text for text, vote in votes.items() if vote >= most]

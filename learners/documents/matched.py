@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from galloon.learners.documents.document import Box
-from galloon.learners.documents.resemblance import most_typical
 from galloon.learners.errors import InvalidInput
 from galloon.learners.observation import ExpertOutput, Utterance, Word
 
@@ -35,22 +34,11 @@ class MatchedLine:
     continues: bool = False  # the line before it: one line that was cut because it is long
 
     def utterance(self, name: str, engines: Sequence[str]) -> Utterance:
-        """The line as an utterance under this name, engines in this order.
-
-        An empty output would mean that nothing is to be read here, which is a vote. So whoever is absent repeats
-        what is most typical of those present.
-        """
-        texts = [" ".join(word.text for word in words) for words in self.said.values()]
-        # Of two nobody is typical: an engine that drops blanks is wrong more often than one that adds them.
-        typical = (
-            most_typical(texts)
-            if len(texts) > 2
-            else max(texts, key=lambda text: text.count(" "), default="")
-        )
-        stand_in = tuple(map(Word, typical.split()))
+        """The line as an utterance under this name: the engines that wrote something there, in this order."""
         outputs = (
-            ExpertOutput(engine, self.said.get(engine, stand_in), self.line_confidences.get(engine))
+            ExpertOutput(engine, self.said[engine], self.line_confidences.get(engine))
             for engine in engines
+            if engine in self.said
         )
         return Utterance(name, tuple(outputs))
 

@@ -7,7 +7,7 @@ them into words. Slots are compared with their neighbours through `reference`, t
 so that features depend on what was observed and never on what the learner chose.
 
 A `Page` is one utterance: tokens int32 slots x experts; ids int64, the number of each expert (columns may be
-left out); buckets int8, how high each confidence is among its
+left out); seats int64, the bit of each in a set of experts; buckets int8, how high each confidence is among its
 own expert's (-1: none given); trust float64, the log odds that each expert is right there; codes int32 and
 starts int64, the letters of the vocabulary; hashes uint64 of its tokens; reference int32; labels uint64, a
 hash of each label that the client gave. What lattices say stands in rows by slot and expert: those of slot i from
@@ -85,6 +85,7 @@ class Page(NamedTuple):
 
     tokens: Any
     ids: Any
+    seats: Any
     buckets: Any
     trust: Any
     codes: Any
@@ -381,7 +382,7 @@ def slot_features(page, language, classes, traits, spelled, slot, offers, suppor
         supporters = np.uint64(0)
         for j in range(experts):
             if row[j] == token:
-                supporters |= np.uint64(1) << np.uint64(ids[j])
+                supporters |= np.uint64(1) << np.uint64(page.seats[j])
         mask = np.int64(supporters)
         n = _agreement_features(page, slot, token, null, support[o] / experts, features, values, n)
         n = _put(features, values, n, SUPPORT, mask, null, 1.0)
@@ -522,6 +523,7 @@ def tiny_page() -> Page:
     """Two experts that differ in one slot: for warming up."""
     return Page(
         np.array([[1, 2], [1, 1]], dtype=np.int32),
+        np.arange(2),
         np.arange(2),
         np.zeros((2, 2), dtype=np.int8),
         np.zeros((2, 2)),

@@ -317,13 +317,14 @@ def _step(table, sheets, slot, rows, slopes, gathering):
 
 
 @njit(cache=True, nogil=True)
-def survey(tokens, ids, buckets, right, total):
-    """Of the experts `ids`: log odds that each is right in each slot (see `judge_experts`), and their vote.
+def survey(tokens, columns, buckets, right, total):
+    """Of the experts in these columns: log odds that each is right in each slot (see `judge_experts`), and their
+    vote.
 
     The vote asks first whether more than half say nothing, then for the most frequent token, the first expert's
     among equals.
     """
-    slots, experts = tokens.shape[0], ids.shape[0]
+    slots, experts = tokens.shape[0], columns.shape[0]
     trust = np.empty((slots, experts))
     reference = np.zeros(slots, dtype=np.int32)
     odds = np.log(right / (total - right))
@@ -334,12 +335,12 @@ def survey(tokens, ids, buckets, right, total):
     for i in range(slots):
         nulls = 0
         for j in range(experts):
-            row[j] = tokens[i, ids[j]]
+            row[j] = tokens[i, columns[j]]
             if row[j] == 0:
                 nulls += 1
-                trust[i, j] = odds[ids[j], last]
+                trust[i, j] = odds[columns[j], last]
             else:
-                trust[i, j] = odds[ids[j], np.int64(buckets[i, ids[j]]) + 1]
+                trust[i, j] = odds[columns[j], np.int64(buckets[i, columns[j]]) + 1]
         if 2 * nulls <= experts:
             count = slot_offers(row, offers, support)
             for o in range(count):
@@ -350,22 +351,22 @@ def survey(tokens, ids, buckets, right, total):
 
 
 @njit(cache=True, nogil=True)
-def judge_experts(tokens, ids, buckets, truth, right, total):
+def judge_experts(tokens, columns, buckets, truth, right, total):
     """Count, where experts differ, how often each was right: by its confidence's bucket, or as null.
 
-    Those who are listened to (`ids`) are judged where they differ among themselves: a slot that only somebody else
-    disputes tells nothing of them. right, total: float64, experts x columns; column b + 1 is bucket b, the last
-    one null.
+    Those who are listened to (`columns`) are judged where they differ among themselves: a slot that only
+    somebody else disputes tells nothing of them. right, total: float64, experts x buckets; b + 1 is bucket b,
+    the last one null.
     """
     last = right.shape[1] - 1
     listened_to = np.zeros(tokens.shape[1], dtype=np.bool_)
-    listened_to[ids] = True
+    listened_to[columns] = True
     for i in range(tokens.shape[0]):
         if truth[i] == ABSENT:
             continue
         any_differ, they_differ = False, False
         for j in range(tokens.shape[1]):
-            if tokens[i, j] != tokens[i, ids[0]]:
+            if tokens[i, j] != tokens[i, columns[0]]:
                 any_differ = True
                 they_differ = they_differ or listened_to[j]
         for j in range(tokens.shape[1]):
@@ -377,70 +378,78 @@ def judge_experts(tokens, ids, buckets, truth, right, total):
 
 
 @njit(cache=True, nogil=True)
-def compare_experts(tokens, apart, disputed):
-    """Count the slots where experts differ (int64[1]), and in which of them each pair does (int64 square)."""
+def compare_experts(tokens):
+    """For each pair the slots where experts differ, and in which of them these two do: float64 2 x r x r."""
     experts = tokens.shape[1]
+    pairs = np.zeros((2, experts, experts))
     for i in range(tokens.shape[0]):
         differ = False
         for j in range(1, experts):
             if tokens[i, j] != tokens[i, 0]:
                 differ = True
         if differ:
-            disputed[0] += 1
+            pairs[0] += 1.0
             for j in range(experts):
                 for k in range(j):
                     if tokens[i, j] != tokens[i, k]:
-                        apart[j, k] += 1
-                        apart[k, j] += 1
+                        pairs[1, j, k] += 1.0
+                        pairs[1, k, j] += 1.0
+    return pairs
 
 
 @njit(cache=True, nogil=True)
-def worth_listening(apart, disputed, right, total, trials, hardly_ever):
-    """The experts (int64) that neither repeat one before them, nor say nothing, nor are hardly ever right.
+def worth_listening(pairs, right, total, trials, hardly_ever):
+    """The columns (int64) of experts that neither repeat one before them, nor say nothing, nor are hardly ever
+    right.
 
-    apart and disputed are those of `compare_experts`, right and total those of `judge_experts`, which begin as
-    half a success in one trial. All, if there would be none. Nobody is left out before so many trials, nor if
-    more than this part is right.
+    pairs are those of `compare_experts`, right and total those of `judge_experts`, which begin as half a success
+    in one trial. All, if there would be none. Nobody is left out before so many trials, nor if more than this
+    part is right.
     """
+    disputed, apart = pairs[0], pairs[1]
     experts = apart.shape[0]
     useful = np.empty(experts, dtype=np.int64)
     count = 0
     for j in range(experts):
-        repeats = False
-        for i in range(j):
-            repeats |= apart[j, i] == 0
+        repeats, met = False, 0.0
+        for i in range(experts):
+            repeats |= i < j and disputed[j, i] >= trials and apart[j, i] == 0.0
+            met = max(met, disputed[j, i])
         spoken, fitted = 0.0, 0.0
         for column in range(total.shape[1] - 1):
             spoken += total[j, column] - 1.0
             fitted += right[j, column] - 0.5
         noise = spoken >= trials and fitted <= spoken * hardly_ever
-        if not (repeats or spoken == 0.0 or noise):
+        silent = met >= trials and spoken == 0.0
+        if not (repeats or silent or noise):
             useful[count] = j
             count += 1
-    return useful[:count].copy() if count > 0 and disputed[0] >= trials else np.arange(experts)
+    return useful[:count].copy() if count > 0 else np.arange(experts)
 
 
 @njit(cache=True, nogil=True)
 def read_and_score(network, letters, labels, heard, record, language, classes, table, shares):
     """One utterance at once: hash tokens, `buckets_of`, `survey`, `describe_slots`, `score_slots`, `best_offers`.
 
-    Groups of arrays come as plain tuples, which are handed over faster: network: tokens, confidences, ids, prior;
+    Groups of arrays come as plain tuples, which are handed over faster: network: tokens, confidences, prior,
+    columns of those who are listened to, their ids and seats (see `Page`);
     letters: codes, starts; heard: as the last three of a `Page`; record: seen, borders, right, total; language and
     table: as the tuples of that name. Returns the arrays of `Sheets`, probabilities, and the best offers.
     """
-    tokens, confidences, ids, prior = network
+    tokens, confidences, prior, columns, ids, seats = network
     codes, starts = letters
     seen, borders, right, total = record
     hashes = hash_tokens(codes, starts)
     buckets = buckets_of(seen, borders, confidences)
-    trust, reference = survey(tokens, ids, buckets, right, total)
-    if ids.shape[0] < tokens.shape[1]:
-        tokens = _columns(tokens, ids)
-        buckets = _columns(buckets, ids)
-        prior = _columns(prior, ids)
+    trust, reference = survey(tokens, columns, buckets, right, total)
+    if columns.shape[0] < tokens.shape[1]:
+        tokens = _columns(tokens, columns)
+        buckets = _columns(buckets, columns)
+        prior = _columns(prior, columns)
     page = Page(
         tokens,
         ids,
+        seats,
         buckets,
         trust,
         codes,
@@ -471,31 +480,31 @@ def read_and_score(network, letters, labels, heard, record, language, classes, t
 
 
 @njit(cache=True, nogil=True)
-def _columns(array, ids):
-    some = np.empty((array.shape[0], ids.shape[0]), dtype=array.dtype)
+def _columns(array, columns):
+    some = np.empty((array.shape[0], columns.shape[0]), dtype=array.dtype)
     for i in range(array.shape[0]):
-        for j in range(ids.shape[0]):
-            some[i, j] = array[i, ids[j]]
+        for j in range(columns.shape[0]):
+            some[i, j] = array[i, columns[j]]
     return some
 
 
 @njit(cache=True, nogil=True)
-def take_in(network, sheets, table, shares, lesson, record, ring, standing, agreed):
-    """One lesson at once: `learn_slots`, `judge_experts`, `note`, `compare_experts`, `count_agreed`.
+def take_in(network, sheets, table, shares, lesson, record, ring, agreed):
+    """One lesson at once: `learn_slots`, `judge_experts`, `note`, `count_agreed`; returns `compare_experts`.
 
-    network, table and record are as in `read_and_score`, sheets the arrays of `Sheets`; lesson: truth, shown and
-    gains (see `learn_slots`), and known, the truth for `judge_experts`; standing: apart, disputed.
+    network: tokens, confidences and columns; it, table and record are as in `read_and_score`, sheets the arrays of
+    `Sheets`; lesson: truth, shown and gains (see `learn_slots`), and known, the truth for `judge_experts`.
     """
-    tokens, confidences, ids = network
+    tokens, confidences, columns = network
     truth, shown, gains, known = lesson
     seen, borders, right, total = record
     features = Sheets(sheets[0], sheets[1], sheets[2], sheets[3], sheets[4])
     weights = Weights(table[0], table[1], table[2], table[3], table[4])
     learn_slots(features, weights, shares, truth, shown, gains)
-    judge_experts(tokens, ids, buckets_of(seen, borders, confidences), known, right, total)
+    judge_experts(tokens, columns, buckets_of(seen, borders, confidences), known, right, total)
     note(ring, seen, borders, confidences)
-    compare_experts(tokens, standing[0], standing[1])
     count_agreed(tokens, truth, gains, agreed)
+    return compare_experts(tokens)
 
 
 @njit(cache=True, nogil=True)
@@ -567,7 +576,7 @@ def warm_up() -> None:
     survey(page.tokens, page.ids, page.buckets, np.full((2, 10), 0.5), np.ones((2, 10)))
     judge_experts(page.tokens, page.ids, page.buckets, truth, np.zeros((2, 10)), np.zeros((2, 10)))
     count_agreed(page.tokens, truth, gains, np.ones(2))
-    compare_experts(page.tokens, np.zeros((2, 2), np.int64), np.zeros(1, np.int64))
+    compare_experts(page.tokens)
 
 
 def warm_up_first() -> None:
@@ -575,10 +584,9 @@ def warm_up_first() -> None:
     page, language, classes = tiny_page(), tiny_language(), np.zeros(CLASSED_CODES, dtype=np.uint8)
     table, shares = _tiny_table(), np.array([0.5, 0.5])
     truth, gains = np.array([1, 1], dtype=np.int32), np.full(2, np.nan)
-    apart, disputed = np.zeros((2, 2), np.int64), np.zeros(1, np.int64)
-    worth_listening(apart, disputed, np.full((2, 10), 0.5), np.ones((2, 10)), 64, 0.1)
+    worth_listening(np.zeros((2, 2, 2)), np.full((2, 10), 0.5), np.ones((2, 10)), 64, 0.1)
     network = (page.tokens, np.zeros((2, 2)), page.ids)
-    weighed = (*network, page.prior)
+    weighed = (page.tokens, np.zeros((2, 2)), page.prior, page.ids, page.ids, page.seats)
     record = (np.zeros(2, np.int64), np.zeros((2, 6)), np.full((2, 10), 0.5), np.ones((2, 10)))
     heard = (page.heard_starts, page.heard, page.posteriors)
     spelled = (page.codes, page.starts)
@@ -586,10 +594,7 @@ def warm_up_first() -> None:
         weighed, spelled, page.labels, heard, record, tuple(language), classes, tuple(table), shares
     )
     lesson = (truth, truth, gains, truth)
-    standing = (apart, disputed)
-    take_in(
-        network, read[:5], tuple(table), shares, lesson, record, np.zeros((2, RING)), standing, np.ones(2)
-    )
+    take_in(network, read[:5], tuple(table), shares, lesson, record, np.zeros((2, RING)), np.ones(2))
     used = np.zeros(1, np.int64)
     rows_of_text(page.starts, truth, 3, 5)
     read_text(tuple(language), used, classes, spelled, truth)

@@ -5,10 +5,11 @@ what its expert gained, over all slots of the context, more than the learner exp
 is the sum of its regrets, less what is taken from all who were awake in a round: just so much that the sum of
 their weights prior x exp(rate x score) stays as it was. In a slot an expert is played in proportion to the
 weights of its specialists that are awake there, with one rate for all that never rises. `learners.tied.bounds`
-draws the conclusions.
+draws the conclusions. An expert that is absent sleeps: it has no column in the round, and its scores stay.
 
-Letters: a table of contexts (see `kernels.bounded_table`): keys uint32; `visits` float64 rows x 1; `scores` and
-`sums` (what each expert lost there, by the estimates) float64 rows x experts; `names` int64 rows x 2, level and
+Letters: `ids` int64, the number of the expert of each column: engines first, in rising order, then derived ones.
+A table of contexts (see `kernels.bounded_table`): keys uint32; `visits` float64 rows x 1; `scores` and `sums`
+(what each expert lost there, by the estimates) float64 rows x experts; `names` int64 rows x 2, level and
 pattern. `priors` float64, of each expert; `used` int64[1].
 """
 
@@ -24,7 +25,8 @@ EVERYTHING, AGREEMENT, NULLS, PREVIOUS, LABELS = range(5)
 LEVELS = 5
 ASLEEP = 0  # the key of no context
 NAMED, NAME_BITS = 14, 4
-_CONTEXT = np.uint64(0xD6E8FEB86659FD93)
+AWAY = 15  # in a pattern, of an engine that is absent
+_CONTEXT, _ABSENT = np.uint64(0xD6E8FEB86659FD93), np.uint64(0xE7037ED1A0B428DB)
 
 
 class Contexts(NamedTuple):
@@ -48,24 +50,39 @@ class Seen(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def slot_contexts(tokens, engines, labels):
+def slot_contexts(tokens, ids, engines, labels):
     """The contexts of each slot at each level.
 
-    The agreement of a slot is who says the same as whom among the first `engines` columns (the others are
-    computed from them). A pattern holds the number of the offer of each of the first NAMED engines, NAME_BITS
+    The agreement of a slot is who says the same as whom among the `engines` (the other experts are computed from
+    them), and who is absent. A pattern holds the number of the offer of each of the first NAMED engines, NAME_BITS
     each from the low end, and above them that of the null offer plus one.
     """
     slots = tokens.shape[0]
     keys = np.zeros((slots, LEVELS), dtype=np.uint32)
     firsts = np.zeros((slots, LEVELS), dtype=np.bool_)
     patterns = np.zeros(slots, dtype=np.int64)
-    names = np.zeros(engines, dtype=np.int64)
+    present = 0
+    while present < ids.shape[0] and ids[present] < engines:
+        present += 1
+    away = np.int64(0)
+    for engine in range(min(engines, NAMED)):
+        away |= np.int64(AWAY) << (NAME_BITS * engine)
+    for j in range(present):
+        if ids[j] < NAMED:
+            away &= ~(np.int64(AWAY) << (NAME_BITS * ids[j]))
+    names = np.zeros(present, dtype=np.int64)
     before = np.uint64(0)
     for i in range(slots):
         agreement = mix(_CONTEXT, np.uint64(AGREEMENT))
         count = 0
         null_name = -1
-        for j in range(engines):
+        patterns[i] = away
+        engine = 0
+        for j in range(present):
+            while engine < ids[j]:
+                agreement = mix(agreement, _ABSENT)
+                engine += 1
+            engine += 1
             name = -1
             for k in range(j):
                 if tokens[i, k] == tokens[i, j]:
@@ -78,8 +95,11 @@ def slot_contexts(tokens, engines, labels):
             if tokens[i, j] == 0:
                 null_name = name
             agreement = mix(agreement, np.uint64(name))
-            if j < NAMED:
-                patterns[i] |= np.int64(min(name, NAMED)) << (NAME_BITS * j)
+            if ids[j] < NAMED:
+                patterns[i] |= np.int64(min(name, NAMED)) << (NAME_BITS * ids[j])
+        while engine < engines:
+            agreement = mix(agreement, _ABSENT)
+            engine += 1
         patterns[i] |= np.int64(min(null_name + 1, NAMED)) << (NAME_BITS * NAMED)
         nulls = mix(mix(agreement, np.uint64(NULLS)), np.uint64(null_name + 1))
         previous = mix(mix(nulls, np.uint64(PREVIOUS)), before)
@@ -113,14 +133,14 @@ def _meet(met, numbers, i):
 
 
 @njit(cache=True, nogil=True)
-def trust(table, seen, rate):
-    """The probability of each expert in each slot, and the masses of the specialists.
+def trust(table, ids, seen, rate):
+    """The probability of each present expert in each slot, and the masses of the specialists.
 
-    masses: float64 slots x levels x experts, each context's where it is met first in the round, and 0 where it
+    masses: float64 slots x levels x columns, each context's where it is met first in the round, and 0 where it
     is met again; they sum to 1.
     """
     slots, levels = seen.keys.shape
-    experts = table.priors.shape[0]
+    experts = ids.shape[0]
     probabilities = np.zeros((slots, experts))
     masses = np.zeros((slots, levels, experts))
     rows = np.empty(levels, dtype=np.int64)
@@ -131,7 +151,7 @@ def trust(table, seen, rate):
             key = seen.keys[i, level]
             row = find(table.keys, np.uint64(key)) if key != ASLEEP else -1
             if row >= 0:
-                for j in range(experts):
+                for j in ids:
                     highest = max(highest, table.scores[row, j])
     everything = 0.0
     for i in range(slots):
@@ -140,17 +160,17 @@ def trust(table, seen, rate):
             key = seen.keys[i, level]
             rows[level] = find(table.keys, np.uint64(key)) if key != ASLEEP else -1
             if key != ASLEEP:
-                for j in range(experts):
+                for j in ids:
                     local = max(local, table.scores[rows[level], j] if rows[level] >= 0 else 0.0)
         total = 0.0
         for j in range(experts):
             for level in range(levels):
                 if seen.keys[i, level] == ASLEEP:
                     continue
-                score = table.scores[rows[level], j] if rows[level] >= 0 else 0.0
-                probabilities[i, j] += table.priors[j] * np.exp(rate * (score - local))
+                score = table.scores[rows[level], ids[j]] if rows[level] >= 0 else 0.0
+                probabilities[i, j] += table.priors[ids[j]] * np.exp(rate * (score - local))
                 if seen.firsts[i, level]:
-                    masses[i, level, j] = table.priors[j] * np.exp(rate * (score - highest))
+                    masses[i, level, j] = table.priors[ids[j]] * np.exp(rate * (score - highest))
                     everything += masses[i, level, j]
             total += probabilities[i, j]
         for j in range(experts):
@@ -190,7 +210,7 @@ def _visit(table, seen):
 
 
 @njit(cache=True, nogil=True)
-def _regrets(table, rows, probabilities, losses):
+def _regrets(table, ids, rows, probabilities, losses):
     """The contexts of the round, each once: its row, where it was met first, and the regret of every expert."""
     slots, levels = rows.shape
     experts = losses.shape[1]
@@ -217,20 +237,20 @@ def _regrets(table, rows, probabilities, losses):
                 firsts[count] = here
                 count += 1
             for j in range(experts):
-                table.sums[row, j] += losses[i, j]
+                table.sums[row, ids[j]] += losses[i, j]
                 regrets[place_of[first], j] += expected - losses[i, j]
     return different[:count], firsts[:count], regrets[:count]
 
 
 @njit(cache=True, nogil=True)
-def learn(table, seen, rate, probabilities, masses, losses):
-    """Take in the losses, known or estimated, slots x experts; the rest is as the round was played with.
+def learn(table, ids, seen, rate, probabilities, masses, losses):
+    """Take in the losses, known or estimated, slots x columns; the rest is as the round was played with.
 
     Returns what was taken from all who were awake.
     """
-    experts = table.priors.shape[0]
+    experts = ids.shape[0]
     levels = seen.keys.shape[1]
-    different, firsts, regrets = _regrets(table, _visit(table, seen), probabilities, losses)
+    different, firsts, regrets = _regrets(table, ids, _visit(table, seen), probabilities, losses)
     highest = 0.0
     for place in range(different.shape[0]):
         for j in range(experts):
@@ -246,7 +266,7 @@ def learn(table, seen, rate, probabilities, masses, losses):
     taken = (highest + np.log(kept / total)) / rate
     for place in range(different.shape[0]):
         for j in range(experts):
-            table.scores[different[place], j] += regrets[place, j] - taken
+            table.scores[different[place], ids[j]] += regrets[place, j] - taken
     return taken
 
 
@@ -286,14 +306,14 @@ def pick(tokens, probabilities, draws, best):
 
 
 @njit(cache=True, nogil=True)
-def play(table, rate, tokens, engines, labels, draws, best, played):
+def play(table, rate, tokens, ids, engines, labels, draws, best, played):
     """One round at once: `trust` and `pick`.
 
     table: as a plain tuple, which is handed over faster. played: room for probabilities, masses (float32), shown
     experts and chances: giving arrays back costs more than giving them in.
     """
     contexts = Contexts(table[0], table[1], table[2], table[3], table[4], table[5], table[6])
-    probabilities, masses = trust(contexts, slot_contexts(tokens, engines, labels), rate)
+    probabilities, masses = trust(contexts, ids, slot_contexts(tokens, ids, engines, labels), rate)
     shown, chances = pick(tokens, probabilities, draws, best)
     played[0][:] = probabilities
     played[1][:] = masses
@@ -302,7 +322,7 @@ def play(table, rate, tokens, engines, labels, draws, best, played):
 
 
 @njit(cache=True, nogil=True)
-def teach(table, rate, tokens, engines, labels, probabilities, masses, losses):
+def teach(table, rate, tokens, ids, engines, labels, probabilities, masses, losses):
     """One lesson at once; table as in `play`. Returns what `learn` does, and in how many slots experts differ."""
     contexts = Contexts(table[0], table[1], table[2], table[3], table[4], table[5], table[6])
     slots, experts = losses.shape
@@ -316,8 +336,8 @@ def teach(table, rate, tokens, engines, labels, probabilities, masses, losses):
             lost[i, j] = losses[i, j] - least
             differ |= tokens[i, j] != tokens[i, 0]
         disputed += differ
-    seen = slot_contexts(tokens, engines, labels)
-    return learn(contexts, seen, rate, probabilities, masses, lost), disputed
+    seen = slot_contexts(tokens, ids, engines, labels)
+    return learn(contexts, ids, seen, rate, probabilities, masses, lost), disputed
 
 
 @njit(cache=True, nogil=True)
@@ -331,7 +351,8 @@ def are_gains(numbers):
 
 def warm_up() -> None:
     tokens = np.array([[1, 2], [1, 0]], dtype=np.int32)
-    seen = slot_contexts(tokens, 2, np.zeros(1, dtype=np.uint64))
+    ids = np.arange(2)
+    seen = slot_contexts(tokens, ids, 2, np.zeros(1, dtype=np.uint64))
     table = Contexts(
         np.zeros(64, np.uint32),
         np.zeros((64, 1)),
@@ -341,13 +362,13 @@ def warm_up() -> None:
         np.zeros(1, np.int64),
         np.array([0.5, 0.5]),
     )
-    probabilities, masses = trust(table, seen, 0.5)
+    probabilities, masses = trust(table, ids, seen, 0.5)
     pick(tokens, probabilities, np.zeros(2), True)
-    learn(table, seen, 0.5, probabilities, masses.astype(np.float32), np.zeros((2, 2)))
+    learn(table, ids, seen, 0.5, probabilities, masses.astype(np.float32), np.zeros((2, 2)))
     labels = np.zeros(1, dtype=np.uint64)
     light = np.zeros((2, LEVELS, 2), np.float32)
     room = (probabilities, light, np.zeros(2, np.int32), np.zeros(2))
-    play(tuple(table), 0.5, tokens, 2, labels, np.zeros(2), True, room)
-    teach(tuple(table), 0.5, tokens, 2, labels, probabilities, light, np.zeros((2, 2)))
+    play(tuple(table), 0.5, tokens, ids, 2, labels, np.zeros(2), True, room)
+    teach(tuple(table), 0.5, tokens, ids, 2, labels, probabilities, light, np.zeros((2, 2)))
     are_gains(np.zeros((2, 2)))
     are_gains(np.zeros(2))

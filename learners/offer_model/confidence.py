@@ -14,6 +14,7 @@ from galloon.learners.errors import DamagedState
 from galloon.learners.kernels.offer_model import survey
 from galloon.learners.kernels.quantiles import BUCKETS, RING, buckets_of
 from galloon.learners.offers import Offers
+from galloon.learners.present import MANY, Present, kept_rows
 from galloon.learners.state import check_arrays
 
 RING_NAME, BORDERS_NAME = "confidence.recent", "confidence.bucket_borders"
@@ -24,6 +25,10 @@ class ConfidenceRecord:
     """The confidences of each expert, and how often it was right with them."""
 
     def __init__(self, expert_count: int) -> None:
+        self._begin(expert_count)
+
+    def _begin(self, expert_count: int) -> None:
+        # Memory for zeros is taken when they are written to: experts that never run cost little.
         self._ring = np.zeros((expert_count, RING))
         self._seen = np.zeros(expert_count, dtype=np.int64)
         self._borders = np.full((expert_count, BUCKETS - 1), np.inf)
@@ -31,54 +36,71 @@ class ConfidenceRecord:
         self._right = np.full((expert_count, COLUMNS), 0.5)
         self._total = np.ones((expert_count, COLUMNS))
 
-    def buckets(self, network: Offers) -> NDArray[np.int8]:
-        return np.asarray(buckets_of(self._seen, self._borders, network.confidences))
-
     def survey(
-        self, network: Offers, buckets: NDArray[np.int8], ids: NDArray[np.int64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
-        """Log odds that each of these experts is right in each slot, and the token that they vote for."""
-        trust, reference = survey(network.tokens, ids, buckets, self._right, self._total)
-        return trust, reference
+        self, network: Offers, present: Present, columns: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int8], NDArray[np.float64], NDArray[np.int32]]:
+        """The bucket of each confidence, log odds that each of these columns' experts is right in each slot, and
+        the token that they vote for.
+        """
+        seen, borders, right, total = self.of(present)
+        buckets = np.asarray(buckets_of(seen, borders, network.confidences))
+        return (buckets, *survey(network.tokens, columns, buckets, right, total))
 
-    @property
-    def view(self) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """As `read_and_score` takes it."""
-        return self._seen, self._borders, self._right, self._total
+    def of(
+        self, present: Present
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Of those present, as `read_and_score` takes it. Right and total offers by bucket come last: where
+        experts differed and the truth is known.
+        """
+        return (
+            present.of(self._seen),
+            present.of(self._borders),
+            present.of(self._right),
+            present.of(self._total),
+        )
 
-    @property
-    def ring(self) -> NDArray[np.float64]:
-        return self._ring
+    def ring_of(self, present: Present) -> NDArray[np.float64]:
+        return present.of(self._ring)
 
-    @property
-    def record(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Right offers and all offers of each expert by bucket, where experts differed and the truth is known."""
-        return self._right, self._total
+    def put(self, present: Present, changed: tuple[NDArray[Any], ...], ring: NDArray[np.float64]) -> None:
+        """Take back what `of` and `ring_of` gave out, after it was changed."""
+        for array, rows in zip((self._seen, self._borders, self._right, self._total), changed, strict=True):
+            present.put(array, rows)
+        present.put(self._ring, ring)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
+        """Of more experts than `MANY` only the rows of those whose record is not empty."""
+        met = (self._total > 1.0).any(axis=1) | (self._seen > 0) | (len(self._seen) <= MANY)
+        kept = {} if met.all() else {"confidence.met": np.flatnonzero(met)}
         return {
-            RING_NAME: self._ring[:, : min(RING, int(self._seen.max(initial=0)))],
-            "confidence.seen": self._seen,
-            BORDERS_NAME: self._borders,
-            "confidence.right": self._right,
-            "confidence.total": self._total,
+            **kept,
+            RING_NAME: self._ring[met, : min(RING, int(self._seen.max(initial=0)))],
+            "confidence.seen": self._seen[met],
+            BORDERS_NAME: self._borders[met],
+            "confidence.right": self._right[met],
+            "confidence.total": self._total[met],
         }
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        fixed = {name: like for name, like in self.arrays().items() if name not in {RING_NAME, BORDERS_NAME}}
+        rows = kept_rows(arrays, "confidence.met", len(self._seen))
+        fixed = {
+            "confidence.seen": self._seen[rows],
+            "confidence.right": self._right[rows],
+            "confidence.total": self._total[rows],
+        }
         check_arrays(arrays, fixed)
         held, borders, seen = arrays[RING_NAME], arrays[BORDERS_NAME], arrays["confidence.seen"]
         if (
             seen.min(initial=0) < 0
             or held.shape != (len(seen), min(RING, int(seen.max(initial=0))))
-            or borders.shape != self._borders.shape
+            or borders.shape != self._borders[rows].shape
             or not held.dtype == borders.dtype == np.float64
             or not np.isfinite(held).all()
             or np.isnan(borders).any()  # infinite until enough is seen
         ):
             raise DamagedState("the confidences of this state contradict each other")
-        self._ring = np.zeros_like(self._ring)
-        self._ring[:, : held.shape[1]] = held
-        self._seen, self._borders = seen.copy(), borders.copy()
-        self._right = arrays["confidence.right"].copy()
-        self._total = arrays["confidence.total"].copy()
+        self._begin(len(self._seen))
+        self._ring[rows, : held.shape[1]] = held
+        self._seen[rows], self._borders[rows] = seen, borders
+        self._right[rows] = arrays["confidence.right"]
+        self._total[rows] = arrays["confidence.total"]

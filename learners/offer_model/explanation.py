@@ -1,6 +1,6 @@
 """Why the offer model prefers an offer: each feature's part in the score, in words. `explain_slots`."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,7 +41,7 @@ def explain_slots(
     table: Weights,
     shares: NDArray[np.float64],
     network: Offers,
-    labels: Mapping[int, str],
+    names: Names,
     slots: Iterable[int],
     most: int,
 ) -> tuple[ExplainedSlot, ...]:
@@ -52,7 +52,6 @@ def explain_slots(
     room = offer_room(page)
     offers, support = np.zeros(room, dtype=np.int32), np.zeros(room, dtype=np.int64)
     traits, spelled = describe_tokens(page, language, CLASSES)
-    names = Names(network.experts, labels)
     explained = []
     for slot in slots:
         count = all_offers(page, slot, offers, support)

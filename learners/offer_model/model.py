@@ -25,7 +25,9 @@ from galloon.learners.offer_model.explanation import ExplainedSlot, explain_slot
 from galloon.learners.offer_model.language import LanguageModel
 from galloon.learners.offer_model.letters import Letters, letters_of
 from galloon.learners.offer_model.reliability import Reliability
+from galloon.learners.offer_model.templates import Names
 from galloon.learners.offers import Offers
+from galloon.learners.present import MANY, Present
 from galloon.learners.spelling import spelled
 from galloon.learners.state import check_arrays
 from galloon.learners.unit import Unit
@@ -57,7 +59,7 @@ class ScoredOffers:
 
     probabilities: NDArray[np.float64]  # slots x offers, the best supported token first
     best: NDArray[np.int32]  # the most probable token of each slot
-    ids: NDArray[np.int64]  # of the experts that were listened to
+    columns: NDArray[np.int64]  # of the experts that were listened to
     sheets: tuple[NDArray[Any], ...]  # the arrays of `Sheets`
     lessons: int  # before this
     prior: NDArray[np.float64]  # see `OfferModel.score`
@@ -78,7 +80,9 @@ class OfferModel:
     def __init__(
         self, experts: tuple[str, ...], unit: Unit, settings: OfferModelSettings = DEFAULT_SETTINGS
     ) -> None:
-        self.experts, self._everybody = experts, frozenset(experts)
+        self.experts = experts
+        self._everybody = Present(np.arange(len(experts)), np.arange(len(experts)), everybody=True)
+        self._rows = {name: row for row, name in enumerate(experts)}
         self._rates = np.array(settings.rates)
         columns = len(settings.rates)
         self._features = BoundedTable(
@@ -88,10 +92,11 @@ class OfferModel:
         self._shares = np.full(columns, 1 / columns)
         self._language = LanguageModel(unit, settings.language_limit)
         self._confidence = ConfidenceRecord(len(experts))
-        self._reliability = Reliability(len(experts))
+        self._reliability = Reliability()
         self._agreed = np.array([1.0, 1.0])  # right and wrong tokens where all agreed, each plus 1
         self._lessons = 0  # counts changes of the state: `ScoredOffers` of another count are stale
-        self._useful: NDArray[np.int64] | None = None  # the reliable experts; None: to be computed
+        # Who is reliable where all run; None: to be computed.
+        self._useful: NDArray[np.int64] | None = None
 
     def score(
         self, network: Offers, labels: Mapping[str, str], prior: NDArray[np.float64] | None = None
@@ -101,19 +106,27 @@ class OfferModel:
         prior: slots x experts, how probable each one's token is by agreement: what is learned begins from there.
         """
         prior = _no_prior(network) if prior is None else prior
-        spelling, ids = network.spelling, self._listened_to()
+        spelling, present = network.spelling, self._present(network.experts)
+        columns = self._listened_to(present)
         *sheets, probabilities, best = read_and_score(
-            (slot_tokens(network), network.confidences, ids, prior),
+            (
+                slot_tokens(network),
+                network.confidences,
+                prior,
+                columns,
+                present.rows[columns],
+                self._seats(present)[columns],
+            ),
             (spelling.points, spelling.starts),
             label_numbers(labels),
-            _heard(network),
-            self._confidence.view,
+            _heard(network, present),
+            self._confidence.of(present),
             self._language.view,
             CLASSES,
             self._weights,
             self._shares,
         )
-        return ScoredOffers(probabilities, best, ids, tuple(sheets), self._lessons, prior)
+        return ScoredOffers(probabilities, best, columns, tuple(sheets), self._lessons, prior)
 
     def learn_target(
         self,
@@ -162,7 +175,9 @@ class OfferModel:
             Weights(*self._weights),
             label_hashes(labels),
         )
-        return explain_slots(page, language, weights, self._shares, network, hashes, slots, most)
+        crowd = len(self.experts) > MANY
+        names = Names(self.experts, network.experts if crowd else self.experts, hashes)
+        return explain_slots(page, language, weights, self._shares, network, names, slots, most)
 
     def right_probabilities(self, scored: ScoredOffers, tokens: NDArray[np.int32]) -> NDArray[np.float64]:
         """How probably one token of each slot is right; where all agree, as often as that was right before."""
@@ -170,11 +185,9 @@ class OfferModel:
         alone = (scored.offers[:, 1:] == ABSENT).all(axis=1)
         return np.where(alone, agreed, scored.probability_of(tokens))
 
-    @property
-    def listened_to(self) -> frozenset[str]:
-        """The experts that are not left out."""
-        ids = self._listened_to()
-        return self._everybody if len(ids) == len(self.experts) else frozenset(self.experts[j] for j in ids)
+    def listened_to(self, experts: tuple[str, ...]) -> frozenset[str]:
+        """Those of these experts, all that run, that are not left out."""
+        return frozenset(experts[j] for j in self._listened_to(self._present(experts)))
 
     @property
     def state_bytes(self) -> int:
@@ -196,7 +209,7 @@ class OfferModel:
         self._features.restore("features", arrays)
         self._language.table.restore("language", arrays)
         self._confidence.restore(arrays)
-        self._reliability.restore(arrays)
+        self._reliability.restore(arrays, len(self.experts))
         self._lessons += 1
         self._useful = None
 
@@ -212,10 +225,26 @@ class OfferModel:
             self._rates,
         )
 
-    def _listened_to(self) -> NDArray[np.int64]:
-        if self._useful is None:
-            self._useful = self._reliability.listened_to(*self._confidence.record)
-        return self._useful
+    def _present(self, experts: tuple[str, ...]) -> Present:
+        """The experts of an utterance, as it names them."""
+        if experts == self.experts:
+            return self._everybody
+        rows = np.array([self._rows[name] for name in experts], dtype=np.int64)
+        return Present(np.arange(len(experts)), rows, everybody=False)
+
+    def _seats(self, present: Present) -> NDArray[np.int64]:
+        """The bit of each in a set of experts: its own, or of many experts its place among those present."""
+        return present.columns if len(self.experts) > MANY else present.rows
+
+    def _listened_to(self, present: Present) -> NDArray[np.int64]:
+        """The columns of those who are not left out."""
+        if present.everybody and self._useful is not None:
+            return self._useful
+        _, _, right, total = self._confidence.of(present)
+        useful = self._reliability.listened_to(present.rows, right, total)
+        if present.everybody:
+            self._useful = useful
+        return useful
 
     def _page(
         self,
@@ -224,22 +253,22 @@ class OfferModel:
         letters: Letters,
         prior: NDArray[np.float64] | None = None,
     ) -> Page:
-        ids = self._listened_to()
-        buckets = self._confidence.buckets(network)
-        trust, reference = self._confidence.survey(network, buckets, ids)
-        everybody = len(ids) == len(self.experts)
+        present = self._present(network.experts)
+        columns = self._listened_to(present)
+        buckets, trust, reference = self._confidence.survey(network, present, columns)
         return Page(
-            slot_tokens(network) if everybody else np.ascontiguousarray(network.tokens[:, ids]),
-            ids,
-            buckets if everybody else np.ascontiguousarray(buckets[:, ids]),
+            np.ascontiguousarray(network.tokens[:, columns]),
+            present.rows[columns],
+            self._seats(present)[columns],
+            np.ascontiguousarray(buckets[:, columns]),
             trust,
             letters.codes,
             letters.starts,
             letters.hashes,
             reference,
             label_numbers(labels),
-            *_heard(network),
-            _no_prior(network) if prior is None else np.ascontiguousarray(prior[:, ids]),
+            *_heard(network, present),
+            _no_prior(network) if prior is None else np.ascontiguousarray(prior[:, columns]),
         )
 
     def _learn(
@@ -258,30 +287,36 @@ class OfferModel:
         self._lessons += 1
         self._useful = None
         self._features.make_room(FEATURES_OF_AN_OFFER * scored.offers.size)
-        take_in(
-            (slot_tokens(network), network.confidences, scored.ids),
+        present = self._present(network.experts)
+        record, ring = self._confidence.of(present), self._confidence.ring_of(present)
+        pairs = take_in(
+            (slot_tokens(network), network.confidences, scored.columns),
             scored.sheets,
             self._weights,
             self._shares,
             (truth, shown, gains, known),
-            self._confidence.view,
-            self._confidence.ring,
-            self._reliability.view,
+            record,
+            ring,
             self._agreed,
         )
+        self._confidence.put(present, record, ring)
+        self._reliability.add(present.rows, pairs)
 
 
 def _no_prior(network: Offers) -> NDArray[np.float64]:
     return np.empty((0, len(network.experts)))
 
 
-def _heard(network: Offers) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+def _heard(
+    network: Offers, present: Present
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
     """Posteriors of lattices in the layout of `Page`; mostly empty."""
     said = network.posteriors
     if not said.slots.size:
         return np.zeros(network.slot_count + 1, dtype=np.int64), _NOTHING_HEARD, said.probabilities
     starts = np.searchsorted(said.slots, np.arange(network.slot_count + 1))
-    return starts, np.column_stack([said.experts, said.tokens]), said.probabilities
+    experts = present.rows.astype(np.int32)[said.experts]
+    return starts, np.column_stack([experts, said.tokens]), said.probabilities
 
 
 def label_hashes(labels: Mapping[str, str]) -> dict[int, str]:

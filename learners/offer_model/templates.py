@@ -15,6 +15,7 @@ class Names:
     """What numbers in features stand for."""
 
     experts: Sequence[str]
+    seats: Sequence[str]  # of sets of experts, bit by bit
     labels: Mapping[int, str]  # by hash
 
 
@@ -114,7 +115,7 @@ def _fits(template: int, a: int, b: int) -> str:
 
 
 def _experts(mask: int, names: Names) -> str:
-    members = [name for j, name in enumerate(names.experts) if mask >> j & 1]
+    members = [name for j, name in enumerate(names.seats) if mask >> j & 1]
     return "{" + ", ".join(members) + "}"
 
 

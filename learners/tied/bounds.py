@@ -19,6 +19,10 @@ what was shown, its expectation is at most eta / 2 times the number of different
 rate follows it: eta = sqrt(ln(...) / sum of d_t / eta_t), which balances both parts; where experts are easily
 told apart d_t stays small and the rate high. With one score a round (bandit) d_t is far larger.
 
+An expert that is absent sleeps in all contexts, like one whose context is not seen: its specialists keep their
+scores, and its regret is of the rounds in which it was awake. One that joins later has slept until then. With
+priors that sum to more than 1 (engines that joined), N is N times their sum.
+
 A policy over all contexts of one level adds up the bounds of its contexts. All this holds while no context has
 been given up for lack of room, feedback comes before the next choice, and shown experts are drawn.
 """
@@ -27,7 +31,7 @@ from math import log, sqrt
 
 
 def regret_bound(contexts: int, prior: float, last_rate: float, taken: float) -> float:
-    """Regret against an expert of this prior in one of so many contexts; taken: the sum of d_t."""
+    """Regret against an expert with this part of all priors in one of so many contexts; taken: the sum of d_t."""
     return log(max(1, contexts) / prior) / last_rate + taken
 
 

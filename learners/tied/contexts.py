@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from galloon.learners.kernels.tied import AGREEMENT, EVERYTHING, LABELS, NAME_BITS, NAMED, PREVIOUS
+from galloon.learners.kernels.tied import AGREEMENT, AWAY, EVERYTHING, LABELS, NAME_BITS, NAMED, PREVIOUS
 
 
 def context_name(key: int, level: int, pattern: int, engines: Sequence[str]) -> str:
@@ -14,12 +14,14 @@ def context_name(key: int, level: int, pattern: int, engines: Sequence[str]) -> 
     offers: dict[int, list[str]] = {}
     for j, engine in enumerate(named):
         offers.setdefault(pattern >> (NAME_BITS * j) & low, []).append(engine)
+    absent = offers.pop(AWAY, [])
     silent = (pattern >> (NAME_BITS * NAMED) & low) - 1
     groups = []
     for number, members in offers.items():
         group = " = ".join(members)
         groups.append(f"({group}: nothing)" if level != AGREEMENT and number == silent else group)
     name = " | ".join(groups) + (" | ..." if len(engines) > NAMED else "")
+    name += f", without {', '.join(absent)}" if absent else ""
     # A context of labels or of the slot before is one of many with the same agreement: told apart by number.
     if level == LABELS:
         return f"{name}, labels #{key:08x}"

@@ -45,8 +45,9 @@ Feedback = FullFeedback | SemiBanditFeedback | BanditFeedback
 class SlotView:
     """What the learner sees of an utterance: equal numbers in a slot are equal offers, 0 is null."""
 
-    tokens: NDArray[np.int32]  # slots x experts
-    engines: int  # the first columns, among which agreement counts
+    tokens: NDArray[np.int32]  # slots x experts that are present
+    ids: NDArray[np.int64]  # the number of each of them among the learner's experts, rising
+    engines: int  # the first experts, among which agreement counts
     labels: NDArray[np.uint64]  # a number for each label
     predicted: NDArray[np.float64]  # slots x experts: guessed gains, for the bandit setting
 
@@ -149,11 +150,12 @@ class TiedLearner:
     def choose(self, round_number: int, view: SlotView) -> TiedChoice:
         """Draw an expert for each slot, or take the most trusted token."""
         (slots, experts), rate, best = view.tokens.shape, self._rate, self._decide == "best"
+        self._check_columns(view, experts)
         draws = _NO_DRAWS if best else uniforms(self._seed, round_number, slots)
         probabilities, masses = np.empty((slots, experts)), np.empty((slots, LEVELS, experts), np.float32)
         shown, chances = np.empty(slots, np.int32), np.empty(slots)
         played = probabilities, masses, shown, chances
-        play(self._contexts, rate, view.tokens, view.engines, view.labels, draws, best, played)
+        play(self._contexts, rate, view.tokens, view.ids, view.engines, view.labels, draws, best, played)
         log_probability = 0.0 if best else float(np.log(probabilities[np.arange(slots), shown]).sum())
         if best:  # shown with certainty: the probability to divide by is 1
             chances.fill(1.0)
@@ -165,6 +167,7 @@ class TiedLearner:
         slots, experts = memory.probabilities.shape
         if view.tokens.shape != (slots, experts):
             raise DamagedState(f"this memory is of {slots} slots, the slots given are {len(view.tokens)}")
+        self._check_columns(view, experts)
         self._table.make_room(slots * LEVELS)
         match feedback:
             case FullFeedback(gains) if self.setting is Setting.FULL:
@@ -178,7 +181,7 @@ class TiedLearner:
                     f"this learner plays in the {self.setting.value} setting, not with this feedback"
                 )
         self._late += memory.learned != self.rounds_learned
-        seen = view.tokens, view.engines, view.labels
+        seen = view.tokens, view.ids, view.engines, view.labels
         played = memory.probabilities, memory.masses, losses
         taken, disputed = teach(self._contexts, memory.rate, *seen, *played)
         self._taken += taken
@@ -188,7 +191,8 @@ class TiedLearner:
 
     def bound(self, expert: int) -> float:
         """Of the regret against always playing this expert."""
-        return regret_bound(int(self._table.used[0]), float(self._priors[expert]), self._rate, self._taken)
+        share = float(self._priors[expert] / self._priors.sum())
+        return regret_bound(int(self._table.used[0]), share, self._rate, self._taken)
 
     def promise(self, expert: int) -> Guarantee:
         """What holds of the regret against always playing this expert, if experts were drawn."""
@@ -206,11 +210,13 @@ class TiedLearner:
 
     def explain(self, view: SlotView, slots: range, engines: Sequence[str]) -> list[list[tuple[str, float]]]:
         """The contexts of these slots by name, each with its present share of the weight there."""
-        seen = slot_contexts(view.tokens, view.engines, view.labels)
+        seen = slot_contexts(view.tokens, view.ids, view.engines, view.labels)
         return [
             [
                 (context_name(key, level, int(seen.patterns[slot]), engines), share)
-                for key, level, share in context_weights(Contexts(*self._contexts), seen, self._rate, slot)
+                for key, level, share in context_weights(
+                    Contexts(*self._contexts), view.ids, seen, self._rate, slot
+                )
             ]
             for slot in slots
         ]
@@ -232,7 +238,7 @@ class TiedLearner:
             table.columns["names"][order, 0],
             table.columns["names"][order, 1],
             table.columns["visits"][order, 0].astype(np.int64),
-            trust(Contexts(*self._contexts), alone, self._rate)[0],
+            trust(Contexts(*self._contexts), np.arange(len(self.experts)), alone, self._rate)[0],
         )
 
     def meta(self) -> dict[str, Any]:
@@ -254,6 +260,12 @@ class TiedLearner:
         )
         self._late = count_in(meta, "rounds_late")
         self._taken, self._spread = real_in(meta, "taken"), real_in(meta, "spread")
+
+    def _check_columns(self, view: SlotView, columns: int) -> None:
+        """What compiled code will index with."""
+        ids = view.ids
+        if len(ids) != columns or (columns and not 0 <= ids[0] <= ids[-1] < len(self.experts)):
+            raise DamagedState("the experts of this round are not those of the learner")
 
     @property
     def _contexts(self) -> tuple[NDArray[Any], ...]:

@@ -20,6 +20,11 @@ class SizeLimits(Protocol):
         ...
 
     @property
+    def outputs(self) -> int:
+        """Engines that ran, of one utterance."""
+        ...
+
+    @property
     def slots(self) -> int:
         """Slots of an utterance, words of an engine, and slots of a window."""
         ...

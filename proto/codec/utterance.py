@@ -5,6 +5,7 @@ same content; `fingerprint` names them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from hashlib import blake2b
 from itertools import repeat
 from math import isinf, isnan, nan
@@ -24,6 +25,7 @@ LABELS = 16
 LABEL_BYTES = 256
 HYPOTHESES = 1000
 FINGERPRINT_BYTES = 16
+LISTED = 16  # names of engines in an error's advice
 
 
 def decode_utterance(message: wire.Utterance, engines: Sequence[str], limits: SizeLimits | None) -> Utterance:
@@ -86,31 +88,43 @@ def _check_labels(labels: Mapping[str, str]) -> None:
             )
 
 
-def _check_engines(given: list[str], engines: Sequence[str], field: str) -> None:
-    """Each engine of the learner once, and nobody else."""
+def _present(given: Sequence[str], engines: Sequence[str], field: str) -> list[int]:
+    """Where the entry of each engine that ran stands among those given, in the learner's order of engines.
+
+    Engines that are not among them are absent: they did not run.
+    """
     if not engines:
         raise InvalidMessage(field, "this learner has an automaton: send named_tokens")
-    if len(given) == len(engines) and set(given) == set(engines):
-        return
+    if list(engines) == given:
+        return list(range(len(given)))
+    if not given:
+        raise InvalidMessage(
+            field, "nothing from any engine", "send an engine that ran and said nothing with no words"
+        )
+    seats = _seats(tuple(engines))
     for number, name in enumerate(given):
         where = f"{field}[{number}].engine"
-        if name not in engines:
-            known = ", ".join(engines)
+        if name not in seats:
+            known = ", ".join(engines[:LISTED]) + (", ..." if len(engines) > LISTED else "")
             raise InvalidMessage(where, f"{name!r} is not an engine of this learner", f"known are {known}")
         if name in given[:number]:
             raise InvalidMessage(where, f"{name!r} comes twice")
-    missing = ", ".join(sorted(set(engines) - set(given)))
-    raise InvalidMessage(field, f"nothing from {missing}", "an engine that said nothing is sent empty")
+    return sorted(range(len(given)), key=lambda place: seats[given[place]])
+
+
+@lru_cache(maxsize=64)
+def _seats(engines: tuple[str, ...]) -> Mapping[str, int]:
+    """The place of each engine in the learner's order."""
+    return {name: seat for seat, name in enumerate(engines)}
 
 
 def _slots_from_wire(message: wire.Slots, engines: Sequence[str], limits: SizeLimits | None) -> Offers:
     field = "utterance.slots.offers"
     offers: Sequence[wire.SlotOffers] = message.offers
-    check_size(limits, "engines", len(offers), field)
+    check_size(limits, "outputs", len(offers), field)
     given = [offer.engine for offer in offers]
     if not offers or given != list(engines):
-        _check_engines(given, engines, field)
-        offers = [offers[given.index(name)] for name in engines]
+        offers = [offers[place] for place in _present(given, engines, field)]
     slots = len(offers[0].tokens)
     check_size(limits, "slots", slots, f"{field}[0].tokens")
     if not slots or any(len(offer.tokens) != slots for offer in offers):
@@ -118,7 +132,8 @@ def _slots_from_wire(message: wire.Slots, engines: Sequence[str], limits: SizeLi
     numbers = {"": 0}  # tokens, in the order in which they are met
     flat = [numbers.setdefault(token, len(numbers)) for offer in offers for token in offer.tokens]
     tokens = np.array(flat, np.int32).reshape(len(offers), slots).T.copy()
-    return Offers(tuple(engines), tuple(numbers), tokens, _slot_confidences(offers, slots))
+    names = tuple([offer.engine for offer in offers])
+    return Offers(names, tuple(numbers), tokens, _slot_confidences(offers, slots))
 
 
 def _slots_to_wire(offers: Offers) -> wire.Slots:
@@ -178,12 +193,13 @@ def _outputs_from_wire(
     message: wire.EngineOutputs, engines: Sequence[str], limits: SizeLimits | None
 ) -> tuple[ExpertOutput, ...]:
     outputs, field = message.engines, "utterance.outputs.engines"
-    check_size(limits, "engines", len(outputs), field)
+    check_size(limits, "outputs", len(outputs), field)
     given = [output.engine for output in outputs]
-    _check_engines(given, engines, field)
     return tuple(
-        _output_from_wire(outputs[given.index(name)], f"{field}[{given.index(name)}]", limits)
-        for name in engines
+        [
+            _output_from_wire(outputs[place], f"{field}[{place}]", limits)
+            for place in _present(given, engines, field)
+        ]
     )
 
 

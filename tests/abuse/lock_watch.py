@@ -24,7 +24,7 @@ def _watched(work: Callable[[], object]) -> float:
         started.set()
         try:
             work()
-        except BaseException as error:  # noqa: BLE001  # told to whoever watches
+        except BaseException as error:  # told to whoever watches
             failed.append(error)
         done.set()
         seen.wait()  # its clock must be there for the last look

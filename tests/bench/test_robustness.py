@@ -38,4 +38,4 @@ def test_it_is_left_out(material: Material, kind: str):
     for number, utterance in enumerate(more.utterances[:40]):
         decision = combiner.choose(shown_to_learner(utterance, utterance.id, ()), number)
         combiner.learn(decision.memory, TrueText(utterance.target or ""))
-    assert set(more.experts) - set(combiner._offer_model.listened_to) == {NAME}
+    assert set(more.experts) - combiner._offer_model.listened_to(more.experts) == {NAME}

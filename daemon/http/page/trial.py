@@ -38,10 +38,11 @@ class Trial:
         name, texts = _text(body, "learner"), _outputs(body, self._limits)
         caller.check(name, "learner")
         learner, created = await self._learner(name, body, texts, caller)
-        for expert in learner.spec.engines:
-            texts.setdefault(expert, "")  # an engine that the person left empty said nothing
+        # An engine that the person left empty did not run.
         outputs = tuple(
-            ExpertOutput(expert, tuple(map(Word, text.split()))) for expert, text in texts.items()
+            ExpertOutput(expert, tuple(map(Word, words)))
+            for expert, text in texts.items()
+            if (words := text.split())
         )
         message = utterance_to_wire(Utterance(f"try-{uuid4().hex}", outputs))
         check(self._limits, "message_bytes", message.ByteSize(), "outputs")
@@ -105,7 +106,7 @@ def _outputs(body: Any, limits: Limits) -> dict[str, str]:
     outputs = body.get("outputs") if isinstance(body, dict) else None
     if not isinstance(outputs, list) or len(outputs) < FEWEST:
         raise Invalid(f"outputs: give the texts of at least {FEWEST} engines", "outputs")
-    check(limits, "engines", len(outputs), "outputs")
+    check(limits, "outputs", len(outputs), "outputs")
     texts: dict[str, str] = {}
     for output in outputs:
         expert, text = _text(output, "expert"), _text(output, "text")

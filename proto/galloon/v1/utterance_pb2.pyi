@@ -102,7 +102,9 @@ class Slots(_message.Message):
     OFFERS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def offers(self) -> _containers.RepeatedCompositeFieldContainer[Global___SlotOffers]:
-        """One entry per engine, 1 to 64, all with the same number of tokens."""
+        """One entry per engine that ran, 1 to 64, all with the same number of tokens. An engine without an entry is absent:
+        it offers nothing, not even null.
+        """
 
     def __init__(
         self,
@@ -162,7 +164,9 @@ class EngineOutputs(_message.Message):
     ENGINES_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def engines(self) -> _containers.RepeatedCompositeFieldContainer[Global___EngineOutput]:
-        """One entry per engine, 1 to 64; order is free. An engine that said nothing is sent with no words."""
+        """One entry per engine that ran, 1 to 64; order is free. An engine that ran and said nothing is sent with no words;
+        one without an entry is absent: it did not run, and counts neither for nor against anything.
+        """
 
     def __init__(
         self,

@@ -11,15 +11,21 @@ from galloon.learners.observation import Utterance
 from tests.clients.replays import record, write
 
 
-def test_every_utterance_has_every_expert(tmp_path: Path):
-    file = write(tmp_path / "u.jsonl", record(0, a="x", b="y"), record(1, c="z"))
+def test_an_engine_without_an_output_is_absent(tmp_path: Path):
+    """An empty output stays one: that engine ran and said nothing."""
+    file = write(tmp_path / "u.jsonl", record(0, a="x", b="y"), record(1, c="z", b=""))
     material = read_material(file)
     assert material.experts == ("a", "b", "c")
-    assert [[output.text for output in entry.outputs] for entry in material.utterances] == [
-        ["x", "y", ""],
-        ["", "", "z"],
+    assert [{output.name: output.text for output in entry.outputs} for entry in material.utterances] == [
+        {"a": "x", "b": "y"},
+        {"b": "", "c": "z"},
     ]
-    assert read_material(file, ("c", "a")).experts == ("c", "a")
+    some = read_material(file, ("c", "a"))
+    assert some.experts == ("c", "a")
+    assert [[output.name for output in entry.outputs] for entry in some.utterances] == [["a"], ["c"]]
+    only = read_material(file, ("a",))
+    assert len(only.utterances) == 1
+    assert "none of these engines ran" in str(only.notes[0])
     with pytest.raises(WrongUsage, match="has a, b, c"):
         read_material(file, ("d",))
 

@@ -143,7 +143,7 @@ def test_copies_of_an_engine_count_once() -> None:
     for line in lines(150):
         copied = np.column_stack([line.tokens, *[line.tokens[:, 3]] * 4])
         model.observe(Offers(engines, line.vocabulary, copied, np.full(copied.shape, np.nan)))
-    assert model.heard == frozenset(ENGINES)
+    assert model.heard(engines) == frozenset(ENGINES)
     assert {e.repeats for e in model.estimates() if e.expert not in ENGINES} == {"d"}
 
 
@@ -156,7 +156,7 @@ def test_an_engine_of_noise_is_left_out() -> None:
         column = np.arange(len(line.vocabulary), len(vocabulary), dtype=np.int32)
         tokens = np.column_stack([line.tokens, column])
         model.observe(Offers(engines, vocabulary, tokens, np.full(tokens.shape, np.nan)))
-    assert "noise" not in model.heard
+    assert "noise" not in model.heard(model.experts)
 
 
 def test_true_texts_outweigh_a_majority_that_errs_together() -> None:

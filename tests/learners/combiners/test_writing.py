@@ -117,4 +117,4 @@ def test_records_of_another_learner_are_refused() -> None:
 
     for counts in ([[[0, 0]]], "x", [[[0, -1]] * 3] * 3, [[[0, 0.5]] * 3] * 3, 7):
         with pytest.raises(DamagedState):
-            Writing(3, WORD, "basic").restore(counts)
+            Writing("abc", WORD, "basic").restore(counts)

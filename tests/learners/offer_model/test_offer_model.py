@@ -225,7 +225,7 @@ def test_who_adds_nothing_is_left_out_and_comes_back(kind):
         network = network_of([(one, two, true if third_is_right else useless)])
         truth = true if third_is_right else (one, two)[rng.integers(2)]
         scorer.learn_target(network, {}, target_of(network, [truth]))
-        return scorer.score(network, {}).ids.tolist()
+        return scorer.score(network, {}).columns.tolist()
 
     assert teach(third_is_right=False) == [0, 1, 2]
     for _ in range(200):
