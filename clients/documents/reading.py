@@ -43,10 +43,23 @@ def read_pages(
     timed = any(page.timed for pages in found.values() for page in pages)
     empty = Page((), timed=timed)
     pages = tuple(
-        {engine: pages[number] if number < len(pages) else empty for engine, pages in found.items()}
+        _with_one_size(
+            {engine: pages[number] if number < len(pages) else empty for engine, pages in found.items()}
+        )
         for number in range(most)
     )
     return ReadDocument(pages, tuple(notes))
+
+
+def _with_one_size(pages: dict[str, Page]) -> dict[str, Page]:
+    """Engines that tell shares of the page alone take its width and height from one that knows them."""
+    known = next(
+        (page for page in pages.values() if page.has_boxes and page.width and not page.relative), None
+    )
+    if known is None:
+        return pages
+    size = (known.width, known.height)
+    return {engine: page.resized(*size) if page.relative else page for engine, page in pages.items()}
 
 
 def _check_counts(files: Mapping[str, Path], found: Mapping[str, tuple[Page, ...]]) -> None:

@@ -2,16 +2,18 @@
 
 `results.items` are words and punctuation, numbers written as strings; punctuation has no times and belongs
 to the word before it. With alternatives switched on, `results.segments` holds each segment's n-best list;
-newer files list `results.audio_segments`, which name their items by id. Else the whole file is one line.
+newer files list `results.audio_segments`, which name their items by id. Else items are cut into turns. Who
+speaks stands in the items, or in `speaker_labels` by the times of words.
 """
 
 import re
 from dataclasses import replace
 
-from galloon.clients.formats.result import Lines, ReadResult
+from galloon.clients.formats.result import NOWHERE, Lines, Place, ReadResult
 from galloon.clients.formats.safe_json import Node, load_json
 from galloon.clients.formats.sample import Sample
 from galloon.clients.formats.source import Source
+from galloon.clients.formats.turns import Turns
 from galloon.clients.formats.words import split_text, spoken_words
 from galloon.learners.observation import ExpertOutput, Hypothesis, Word
 
@@ -31,11 +33,10 @@ def read_aws_transcribe(source: Source) -> ReadResult:
     if not results:
         raise document.wrong('an object with "results"')
     lines = Lines(source, timed=True)
-    if "speaker_labels" in results:
-        source.note("speaker labels not used")
+    who = _speakers(results)
     if list(results["segments"].items()):
         for place, segment in enumerate(results["segments"].items()):
-            _add_segment(lines, str(place), segment, source)
+            _add_segment(lines, str(place), segment, source, who)
         return lines.result(NAME)
     items = list(results["items"].items())
     parts = list(results["audio_segments"].items())
@@ -46,32 +47,69 @@ def read_aws_transcribe(source: Source) -> ReadResult:
             missing = [name for name in named if name not in by_id]
             if missing:
                 raise part["items"].wrong(f"items that exist (not {missing[0][:20]})")
-            _add(lines, part["id"].name(str(place)), _words([by_id[name] for name in named], source), source)
+            words = _words([by_id[name] for name in named], source)
+            place_ = Place(
+                start=part["start_time"].number(),
+                end=part["end_time"].number(),
+                speaker=part["speaker_label"].name("") or _speaker(words, who),
+            )
+            _add(lines, part["id"].name(str(place)), words, source, place_)
         return lines.result(NAME)
     words = _words(items, source)
+    if who:
+        turns = Turns(lines, source)
+        for word in words:
+            turns.add([word], who.get(_at(word), ""))
+        turns.end()
+        return lines.result(NAME)
     if not words:
         for transcript in results["transcripts"].items():
             words += split_text(transcript["transcript"].text() or "", source)
-    _add(lines, document["jobName"].name(source.stem), words, source)
+    _add(lines, document["jobName"].name(source.stem), words, source, NOWHERE)
     return lines.result(NAME)
 
 
-def _add(lines: Lines, line_id: str, words: tuple[Word, ...], source: Source) -> None:
+def _speakers(results: Node) -> dict[float, str]:
+    """Who speaks at the times at which words begin, in milliseconds."""
+    labels = [
+        item for part in results["speaker_labels"]["segments"].items() for item in part["items"].items()
+    ]
+    labels += [item for item in results["items"].items() if "speaker_label" in item]
+    return {
+        round(1000 * start): item["speaker_label"].name("")
+        for item in labels
+        if (start := item["start_time"].number()) is not None
+    }
+
+
+def _at(word: Word) -> float:
+    return round(1000 * (word.start or 0.0))
+
+
+def _speaker(words: tuple[Word, ...], who: dict[float, str]) -> str:
+    return who.get(_at(words[0]), "") if words else ""
+
+
+def _add(lines: Lines, line_id: str, words: tuple[Word, ...], source: Source, place: Place) -> None:
     if words:
-        lines.add(line_id, ExpertOutput(source.stem, words))
+        lines.add(line_id, ExpertOutput(source.stem, words), place=place)
     else:
         source.note("segment without words left out")
 
 
-def _add_segment(lines: Lines, line_id: str, segment: Node, source: Source) -> None:
+def _add_segment(lines: Lines, line_id: str, segment: Node, source: Source, who: dict[float, str]) -> None:
     nbest = []
     for alternative in segment["alternatives"].items():
         words = _words(list(alternative["items"].items()), source)
         nbest.append(Hypothesis(words or split_text(alternative["transcript"].text() or "", source)))
     if nbest and nbest[0].words:
-        lines.add(
-            line_id, ExpertOutput(source.stem, nbest[0].words, nbest=tuple(nbest) if len(nbest) > 1 else ())
+        output = ExpertOutput(source.stem, nbest[0].words, nbest=tuple(nbest) if len(nbest) > 1 else ())
+        place = Place(
+            start=segment["start_time"].number(),
+            end=segment["end_time"].number(),
+            speaker=_speaker(nbest[0].words, who),
         )
+        lines.add(line_id, output, place=place)
     else:
         source.note("segment without words left out")
 

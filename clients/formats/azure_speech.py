@@ -8,7 +8,7 @@ ISO 8601 durations. Words come in lexical form; where the displayed text has as 
 import re
 from dataclasses import replace
 
-from galloon.clients.formats.result import Lines, ReadResult
+from galloon.clients.formats.result import Lines, Place, ReadResult
 from galloon.clients.formats.safe_json import Node, load_json_sequence
 from galloon.clients.formats.sample import Sample
 from galloon.clients.formats.source import Source
@@ -31,8 +31,10 @@ def read_azure_speech(source: Source) -> ReadResult:
     lines = Lines(source, timed=True)
     place = 0
     for document in load_json_sequence(source):
-        for phrase in _phrases(document):
-            _add_phrase(lines, str(place), phrase, source)
+        phrases = _phrases(document)
+        several = len({phrase["channel"].name("") for phrase in phrases}) > 1
+        for phrase in phrases:
+            _add_phrase(lines, str(place), phrase, source, several_channels=several)
             place += 1
     return lines.result(NAME)
 
@@ -46,7 +48,7 @@ def _phrases(document: Node) -> list[Node]:
     raise document.wrong('an object with "NBest", "recognizedPhrases" or "phrases"')
 
 
-def _add_phrase(lines: Lines, line_id: str, phrase: Node, source: Source) -> None:
+def _add_phrase(lines: Lines, line_id: str, phrase: Node, source: Source, *, several_channels: bool) -> None:
     status = phrase.first("RecognitionStatus", "recognitionStatus").text()
     if status not in {None, "Success"}:
         source.note(f"phrase of status {status[:40] if status else ''} left out")
@@ -57,9 +59,15 @@ def _add_phrase(lines: Lines, line_id: str, phrase: Node, source: Source) -> Non
     nbest = tuple(Hypothesis(_words(entry, source)) for entry in entries)
     confidence = entries[0].first("Confidence", "confidence").number()
     if nbest[0].words:
-        lines.add(
-            line_id, ExpertOutput(source.stem, nbest[0].words, confidence, nbest if len(nbest) > 1 else ())
+        output = ExpertOutput(source.stem, nbest[0].words, confidence, nbest if len(nbest) > 1 else ())
+        start, length = _seconds(phrase, "offset"), _seconds(phrase, "duration")
+        place = Place(
+            start=start,
+            end=None if start is None or length is None else start + length,
+            speaker=phrase.first("speaker", "SpeakerId", "speakerId").name(""),
+            channel=phrase["channel"].name("") if several_channels else "",
         )
+        lines.add(line_id, output, place=place)
     else:
         source.note("phrase without words left out")
 

@@ -1,13 +1,14 @@
 """CTM, the time-marked words of NIST's scoring tools: `read_ctm`, `write_ctm`.
 
-    file channel start duration word [confidence]
+    file channel start duration word [confidence [type [speaker]]]
 
-Lines that start with `;;` are comments. Of alternations (`<ALT_BEGIN>` ... `<ALT>` ... `<ALT_END>`) the
-first branch is taken. A file and channel make one line of text.
+The last two are of NIST's rich transcription and of NeMo; what is no word (`non-lex`, `noise`) is left out.
+Lines that start with `;;` are comments. Of alternations (`<ALT_BEGIN>` ... `<ALT>` ... `<ALT_END>`) the first
+branch is taken. A file and channel make one line of text.
 """
 
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from galloon.clients.formats.result import Lines, Place, ReadResult
 from galloon.clients.formats.sample import Sample
@@ -16,28 +17,28 @@ from galloon.clients.formats.words import SILENT, finite, spoken_words
 from galloon.learners.observation import ExpertOutput, Utterance, Word
 
 NAME = "ctm"
-_ABSENT = frozenset({"NA", "na", "-"})
+_ABSENT = frozenset({"NA", "na", "-", "<NA>"})
+_NO_WORDS = frozenset({"non-lex", "non-speech", "noise", "misc"})
 
 
 def sniff_ctm(sample: Sample) -> bool:
     rows = [line.split() for line in sample.lines if not line.startswith(";;")]
     return bool(rows) and all(
-        len(row) in {5, 6} and (row[2] == "*" or (_is_time(row[2]) and _is_time(row[3]))) for row in rows
+        5 <= len(row) <= 8 and (row[2] == "*" or (_is_time(row[2]) and _is_time(row[3]))) for row in rows
     )
 
 
 def read_ctm(source: Source) -> ReadResult:
     """The words of each file and channel, in order of time, under the file's name."""
-    grouped: dict[tuple[str, str], list[Word]] = {}
+    grouped: dict[tuple[str, str], list[tuple[Word, str]]] = {}  # words, and who says them
     skipping = False
     for at, row in source.rows():
         cells = row.split()
         if not cells or cells[0].startswith(";;"):
             continue
-        if len(cells) < 5 or len(cells) > 6:
-            raise source.error(
-                at, f"{len(cells)} columns, 5 or 6 are needed", "file channel start duration word"
-            )
+        if not 5 <= len(cells) <= 8:
+            what = f"{len(cells)} columns, 5 to 8 are needed"
+            raise source.error(at, what, "file channel start duration word")
         mark = cells[4].upper()
         if mark in {"<ALT_BEGIN>", "<ALT>", "<ALT_END>"}:
             skipping = mark == "<ALT>"
@@ -51,21 +52,29 @@ def read_ctm(source: Source) -> ReadResult:
             raise source.error(at, f"start {cells[2][:20]!r} and duration {cells[3][:20]!r} must be seconds")
         if cells[4] in SILENT or cells[4] == "@":
             continue
+        if len(cells) > 6 and cells[6].lower() in _NO_WORDS:
+            source.note(f"{cells[6].lower()} left out", at)
+            continue
         confidence = _confidence(source, cells[5], at) if len(cells) > 5 else None
-        words += spoken_words(
+        speaker = cells[7] if len(cells) > 7 and cells[7] not in _ABSENT else ""
+        found = spoken_words(
             cells[4], source, confidence=confidence, start=start, end=start + length, line=at
         )
+        words += [(word, speaker) for word in found]
     lines = Lines(source, timed=True)
     channels: dict[str, int] = {}
     for file, _ in grouped:
         channels[file] = channels.get(file, 0) + 1
     for (file, channel), words in grouped.items():
-        if any((a.start or 0.0) > (b.start or 0.0) for a, b in pairwise(words)):
+        if any((a.start or 0.0) > (b.start or 0.0) for (a, _), (b, _) in pairwise(words)):
             source.note("words out of order were sorted by time")
-            words.sort(key=lambda word: word.start or 0.0)
+            words.sort(key=lambda entry: entry[0].start or 0.0)
         name = file if channels[file] == 1 else f"{file}-{channel}"
         many = len(channels) > 1 or channels[file] > 1
-        lines.add(name, ExpertOutput(source.stem, tuple(words)), place=Place(channel=channel if many else ""))
+        for number, (speaker, said) in enumerate(groupby(words, key=lambda entry: entry[1])):
+            output = ExpertOutput(source.stem, tuple(word for word, _ in said))
+            place = Place(speaker=speaker, channel=channel if many else "")
+            lines.add(name if number == 0 else f"{name}-{number + 1}", output, place=place)
     return lines.result(NAME)
 
 

@@ -6,7 +6,7 @@
 
 import re
 
-from galloon.clients.formats.result import Lines, ReadResult
+from galloon.clients.formats.result import Lines, Place, ReadResult
 from galloon.clients.formats.safe_json import Node, load_json
 from galloon.clients.formats.sample import Sample
 from galloon.clients.formats.source import Source
@@ -32,6 +32,8 @@ def read_google_speech(source: Source) -> ReadResult:
     if "results" not in document:
         raise document.wrong('an object with "results"')
     lines = Lines(source, timed=True)
+    spoken = _speakers(document)
+    several = len({_channel(result) for result in document["results"].items()} - {"", "0"}) > 1
     for place, result in enumerate(document["results"].items()):
         alternatives = list(result["alternatives"].items())
         if not alternatives or not (alternatives[0]["transcript"].text() or "").strip():
@@ -47,8 +49,41 @@ def read_google_speech(source: Source) -> ReadResult:
         confidence = first["confidence"].number()
         # The service writes 0.0 where it has no confidence.
         output = ExpertOutput(source.stem, words, confidence or None, nbest if len(nbest) > 1 else ())
-        lines.add(str(place), output)
+        lines.add(str(place), output, place=_place(result, first, spoken, several_channels=several))
     return lines.result(NAME)
+
+
+def _speakers(document: Node) -> dict[float, str]:
+    """Who says the words that begin at these milliseconds; the last result may repeat all words for it."""
+    found: dict[float, str] = {}
+    for result in document["results"].items():
+        for alternative in list(result["alternatives"].items())[:1]:
+            for entry in alternative["words"].items():
+                label = entry.first("speakerLabel", "speakerTag", "speaker_label", "speaker_tag").name("")
+                start = _seconds(entry.first("startTime", "startOffset", "start_time", "start_offset"))
+                if label not in {"", "0"}:
+                    found[round(1000 * (start or 0.0))] = label
+    return found
+
+
+def _place(result: Node, alternative: Node, spoken: dict[float, str], *, several_channels: bool) -> Place:
+    begins = [
+        _seconds(entry.first("startTime", "startOffset", "start_time", "start_offset")) or 0.0
+        for entry in alternative["words"].items()
+    ]
+    speaker = next((spoken[key] for begin in begins if (key := round(1000 * begin)) in spoken), "")
+    channel = _channel(result) if several_channels else ""
+    end = _seconds(result.first("resultEndTime", "resultEndOffset", "result_end_time", "result_end_offset"))
+    return Place(
+        start=begins[0] if begins else None,
+        end=end,
+        speaker=speaker,
+        channel=channel,
+    )
+
+
+def _channel(result: Node) -> str:
+    return result.first("channelTag", "channel_tag").name("")
 
 
 def _words(alternative: Node, source: Source) -> tuple[Word, ...]:

@@ -15,7 +15,7 @@ class ReadLimits:
 
     file_bytes: int = 64 * MEBI  # of a file that is read whole, also after decompression
     stream_bytes: int = 4096 * MEBI  # of an utterance file, which is read line by line, after decompression
-    line_bytes: int = 4 * MEBI  # of one line of an utterance file
+    line_bytes: int = 4 * MEBI  # of one line of an utterance file, of Markdown, of subtitles
     json_bytes: int = 32 * MEBI  # of a JSON document; parsed, it may take twenty times as much
     xml_depth: int = 64  # open elements at once
     xml_elements: int = 300_000  # empty ones take four bytes, and unpack from hardly any

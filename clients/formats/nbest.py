@@ -5,6 +5,7 @@ Each line is one of these, the same throughout the file:
     score<TAB>text                    id<TAB>score<TAB>text
     text (id)                         as in NIST's trn files, repeated ids are alternatives; a score may lead
     id ||| text ||| ... ||| score     Moses and its successors
+    id-1 text                         Kaldi's nbest-to-linear: alternatives of one id are numbered from 1
     (score) text                      after a first line NBestList1.0, as SRILM and Sphinx write
 
 Scores are logarithms and go into the hypotheses as they are, but for SRILM's, which become natural ones.
@@ -28,6 +29,7 @@ _NUMBER = r"[-+]?\d{1,40}(?:\.\d{0,40})?(?:[eE][-+]?\d{1,4})?"
 _TRN = re.compile(rf"(?:({_NUMBER})\t)?(.*)\(([^()\s]+)\)\s*")
 _SCORED = re.compile(rf"({_NUMBER})\t(.*)")
 _NAMED = re.compile(rf"([^\t]+)\t({_NUMBER})\t(.*)")
+_KALDI = re.compile(r"(\S{1,300})-(\d{1,6})(?:\s+(.*))?")
 _SRILM = re.compile(rf"\(\s*({_NUMBER})\s*\)(.*)")
 
 
@@ -86,7 +88,23 @@ def _shape(lines: list[str]) -> _Shape | None:
     for shape in (_moses, _named, _scored, _trn):
         if lines and all(shape(line) is not None for line in lines):
             return shape
-    return None
+    return _kaldi if _numbered(lines) else None
+
+
+def _numbered(lines: list[str]) -> bool:
+    """Whether these are `id-1 ...`, `id-2 ...`, each id counted from 1, and one of them more than once."""
+    reached: dict[str, int] = {}
+    for line in lines:
+        match = _KALDI.fullmatch(line)
+        if match is None or int(match[2]) != reached.get(match[1], 0) + 1:
+            return False
+        reached[match[1]] = int(match[2])
+    return max(reached.values(), default=0) > 1
+
+
+def _kaldi(line: str) -> _Entry | None:
+    match = _KALDI.fullmatch(line)
+    return _Entry(match[1], None, match[3] or "") if match else None
 
 
 def _scored(line: str) -> _Entry | None:

@@ -45,9 +45,9 @@ def corners_of(node: Node, across: float = 1.0, down: float = 1.0) -> list[Corne
     return corners
 
 
-def box_of_edges(node: Node) -> Box | None:
-    """The box of a list `[left, top, right, bottom]`."""
-    edges = [entry.number() or 0.0 for entry in node.items()]
+def box_of_edges(node: Node, scale: float = 1.0) -> Box | None:
+    """The box of a list `[left, top, right, bottom]`; `scale` is pixels for each of its units."""
+    edges = [scale * (entry.number() or 0.0) for entry in node.items()]
     if not edges:
         return None
     if len(edges) != 4:

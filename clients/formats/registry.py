@@ -11,20 +11,40 @@ from pathlib import Path
 
 from galloon.clients.api.errors import FormatError
 from galloon.clients.formats import (
+    abbyy,
     alto,
+    assemblyai,
+    aws_textract,
     aws_transcribe,
+    azure_read,
     azure_speech,
     ctm,
+    deepgram,
+    docling,
+    easyocr,
+    elevenlabs,
     fst_text,
+    google_document_ai,
     google_speech,
+    google_vision,
     hocr,
     kaldi_lattice,
+    markdown,
+    mineru,
+    mistral_ocr,
     nbest,
+    nemo,
+    olmocr,
     openfst_binary,
+    paddleocr,
     page_xml,
     plain_text,
+    seglst,
     slf,
+    speechmatics,
+    stm,
     subtitles,
+    surya,
     tesseract_tsv,
     utterances,
     vosk,
@@ -66,6 +86,7 @@ FORMATS: tuple[Format, ...] = (
     Format(hocr.NAME, "hOCR", ("*.hocr", "*.html"), hocr.sniff_hocr, hocr.read_hocr),
     Format(alto.NAME, "ALTO XML", ("*.xml", "*.alto"), alto.sniff_alto, alto.read_alto),
     Format(page_xml.NAME, "PAGE XML", ("*.xml", "*.page"), page_xml.sniff_page_xml, page_xml.read_page_xml),
+    Format(abbyy.NAME, "ABBYY FineReader XML", ("*.xml",), abbyy.sniff_abbyy, abbyy.read_abbyy),
     Format(
         tesseract_tsv.NAME,
         "Tesseract's TSV",
@@ -80,6 +101,87 @@ FORMATS: tuple[Format, ...] = (
         ("*.ark", "*.lats"),
         kaldi_lattice.sniff_kaldi_lattices,
         kaldi_lattice.read_kaldi_lattices,
+    ),
+    Format(
+        google_vision.NAME,
+        "Google Cloud Vision JSON",
+        ("*.json",),
+        google_vision.sniff_google_vision,
+        google_vision.read_google_vision,
+    ),
+    Format(
+        google_document_ai.NAME,
+        "Google Document AI JSON",
+        ("*.json",),
+        google_document_ai.sniff_document_ai,
+        google_document_ai.read_document_ai,
+    ),
+    Format(
+        aws_textract.NAME,
+        "Amazon Textract JSON",
+        ("*.json",),
+        aws_textract.sniff_aws_textract,
+        aws_textract.read_aws_textract,
+    ),
+    Format(
+        azure_read.NAME,
+        "Azure Read, Document Intelligence and Image Analysis JSON",
+        ("*.json",),
+        azure_read.sniff_azure_read,
+        azure_read.read_azure_read,
+    ),
+    Format(
+        mistral_ocr.NAME,
+        "Mistral OCR JSON",
+        ("*.json",),
+        mistral_ocr.sniff_mistral_ocr,
+        mistral_ocr.read_mistral_ocr,
+    ),
+    Format(docling.NAME, "Docling JSON", ("*.json",), docling.sniff_docling, docling.read_docling),
+    Format(olmocr.NAME, "olmOCR, JSON lines", ("*.jsonl",), olmocr.sniff_olmocr, olmocr.read_olmocr),
+    Format(surya.NAME, "Surya results.json", ("*.json",), surya.sniff_surya, surya.read_surya),
+    Format(
+        paddleocr.NAME, "PaddleOCR JSON", ("*.json",), paddleocr.sniff_paddleocr, paddleocr.read_paddleocr
+    ),
+    Format(
+        easyocr.NAME, "EasyOCR and RapidOCR JSON", ("*.json",), easyocr.sniff_easyocr, easyocr.read_easyocr
+    ),
+    Format(
+        mineru.NAME,
+        "MinerU middle.json and content_list.json",
+        ("*.json",),
+        mineru.sniff_mineru,
+        mineru.read_mineru,
+    ),
+    Format(deepgram.NAME, "Deepgram JSON", ("*.json",), deepgram.sniff_deepgram, deepgram.read_deepgram),
+    Format(
+        assemblyai.NAME,
+        "AssemblyAI JSON",
+        ("*.json",),
+        assemblyai.sniff_assemblyai,
+        assemblyai.read_assemblyai,
+    ),
+    Format(
+        elevenlabs.NAME,
+        "ElevenLabs Scribe JSON",
+        ("*.json",),
+        elevenlabs.sniff_elevenlabs,
+        elevenlabs.read_elevenlabs,
+    ),
+    Format(
+        speechmatics.NAME,
+        "Speechmatics json-v2",
+        ("*.json",),
+        speechmatics.sniff_speechmatics,
+        speechmatics.read_speechmatics,
+    ),
+    Format(seglst.NAME, "SegLST JSON", ("*.json",), seglst.sniff_seglst, seglst.read_seglst),
+    Format(
+        nemo.NAME,
+        "NeMo manifests with pred_text, JSON lines",
+        ("*.json", "*.jsonl"),
+        nemo.sniff_nemo,
+        nemo.read_nemo,
     ),
     Format(
         whisper.NAME,
@@ -113,6 +215,7 @@ FORMATS: tuple[Format, ...] = (
     Format(subtitles.VTT, "WebVTT subtitles", ("*.vtt",), subtitles.sniff_vtt, subtitles.read_vtt),
     Format(subtitles.SRT, "SubRip subtitles", ("*.srt",), subtitles.sniff_srt, subtitles.read_srt),
     Format(ctm.NAME, "CTM, time-marked words", ("*.ctm",), ctm.sniff_ctm, ctm.read_ctm),
+    Format(stm.NAME, "STM, segments with speakers", ("*.stm",), stm.sniff_stm, stm.read_stm),
     Format(
         fst_text.NAME,
         "OpenFst lattice as text",
@@ -127,6 +230,7 @@ FORMATS: tuple[Format, ...] = (
         nbest.sniff_nbest,
         nbest.read_nbest,
     ),
+    Format(markdown.NAME, "Markdown", ("*.md",), markdown.sniff_markdown, markdown.read_markdown),
     Format(
         plain_text.NAME,
         "plain text, a line a line",
@@ -138,7 +242,7 @@ FORMATS: tuple[Format, ...] = (
 
 
 # Formats of single lines with ids, alternatives or lattices; all others hold pages or recordings.
-_LINES = (utterances, nbest, slf, kaldi_lattice, fst_text, openfst_binary)
+_LINES = (utterances, nbest, nemo, slf, kaldi_lattice, fst_text, openfst_binary)
 DOCUMENT_FORMATS = frozenset(entry.name for entry in FORMATS) - {module.NAME for module in _LINES}
 
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from html import unescape
+from itertools import chain
 
 from galloon.clients.formats.result import Lines, Place, ReadResult
 from galloon.clients.formats.sample import Sample
@@ -77,8 +78,9 @@ def _cues(source: Source, name: str) -> Iterator[_Cue]:
     """Blocks of lines that have a line of times; what stands before that is its name or its number."""
     block: list[tuple[int, str]] = []
     first = True
-    for at, row in [*source.rows(), (0, "")]:
+    for at, row in chain(source.rows(), [(0, "")]):
         if row.strip():
+            source.check("line_bytes", len(row), at)
             block.append((at, row))
             continue
         if block:

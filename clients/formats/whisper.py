@@ -2,8 +2,8 @@
 
 All have segments; words, their times and their scores are optional and may be missing for single words
 (WhisperX cannot align numerals). A word's confidence is `probability` (Whisper) or `score` (WhisperX); a
-segment's is the exponential of `avg_logprob`. whisper.cpp calls segments `transcription` and counts
-milliseconds.
+segment's is the exponential of `avg_logprob`. whisper.cpp calls segments `transcription`, counts milliseconds, and
+with `-ojf` lists tokens, which are pieces of words.
 """
 
 import math
@@ -19,6 +19,7 @@ from galloon.clients.formats.words import split_text, spoken_words
 from galloon.learners.observation import ExpertOutput, Word
 
 NAME = "whisper"
+_MARK = re.compile(r"\[_[A-Z]{2,5}_[^\]]{0,20}\]|<\|[^|<>]{0,20}\|>")  # whisper.cpp's tokens that are no text
 
 
 def sniff_whisper(sample: Sample) -> bool:
@@ -27,9 +28,9 @@ def sniff_whisper(sample: Sample) -> bool:
         return False
     if re.search(r'"(avg_logprob|no_speech_prob|word_segments|transcription)"\s*:', text):
         return True
-    return bool(re.search(r'"segments"\s*:\s*\[\s*(\{\s*"(id|seek|start|end|text|words)"|\])', text)) and (
-        '"alternatives"' not in text
-    )
+    return bool(
+        re.search(r'"segments"\s*:\s*\[\s*(\{\s*"(id|seek|start|end|text|words|type|speaker)"|\])', text)
+    ) and ('"alternatives"' not in text)
 
 
 def read_whisper(source: Source) -> ReadResult:
@@ -44,6 +45,8 @@ def read_whisper(source: Source) -> ReadResult:
         entries = segment["words"]
         if entries:
             words = _words(entries.items(), source)
+        elif segment["tokens"] and "offsets" in segment:
+            words = _words_of_tokens(segment["tokens"].items(), source)
         elif loose:
             words = _take(loose, segment, last=place == len(found) - 1, source=source)
         else:
@@ -96,6 +99,28 @@ def _words(entries: Iterable[Node], source: Source) -> tuple[Word, ...]:
             source.note("word without a score")
         text = entry.first("word", "text").text() or ""
         words += spoken_words(text, source, confidence=confidence, start=start, end=end)
+    return tuple(words)
+
+
+def _words_of_tokens(tokens: Iterable[Node], source: Source) -> tuple[Word, ...]:
+    """whisper.cpp's tokens: a word begins with a blank, and is as sure as the least sure of its tokens."""
+    words: list[Word] = []
+    pieces: list[tuple[str, Node]] = []
+    for token in [*tokens, None]:
+        text = " " if token is None else token["text"].text() or ""
+        if pieces and text[:1].isspace():
+            sure = [p for _, piece in pieces if (p := piece["p"].number()) is not None]
+            begin, end = pieces[0][1]["offsets"]["from"].number(), pieces[-1][1]["offsets"]["to"].number()
+            words += spoken_words(
+                "".join(piece for piece, _ in pieces),
+                source,
+                confidence=min(sure, default=None),
+                start=None if begin is None else begin / 1000,
+                end=None if end is None else end / 1000,
+            )
+            pieces = []
+        if token is not None and not _MARK.fullmatch(text) and text.strip():
+            pieces.append((text, token))
     return tuple(words)
 
 

@@ -6,7 +6,7 @@ seconds, `top` and `bottom` on pages. Engines that give no places give lines of 
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from galloon.learners.observation import Word
 
@@ -74,6 +74,14 @@ class Page:
     name: str = ""  # of the image or the recording, where the engine says it
     relative: bool = False  # boxes are shares of a page whose true width and height the engine does not say
 
+    def resized(self, width: float | None, height: float | None) -> "Page":
+        """The same page with another width and height, and its boxes with it."""
+        if not width or not height or not self.width or not self.height:
+            return self
+        across, down = width / self.width, height / self.height
+        lines = tuple(_scaled_line(line, across, down) for line in self.lines)
+        return replace(self, lines=lines, width=width, height=height, relative=False)
+
     @property
     def word_count(self) -> int:
         return sum(len(line.words) for line in self.lines)
@@ -104,6 +112,28 @@ class Document:
     pages: tuple[Page, ...]
     file: str = ""
     notes: tuple[str, ...] = field(default=())
+
+
+def _scaled_line(line: Line, across: float, down: float) -> Line:
+    box = line.box
+    return replace(
+        line,
+        words=tuple(_scaled_word(word, across, down) for word in line.words),
+        box=box and Box(box.left * across, box.top * down, box.right * across, box.bottom * down),
+        slope=None if line.slope is None else line.slope * down / across,
+    )
+
+
+def _scaled_word(word: Word, across: float, down: float) -> Word:
+    if word_box(word) is None:
+        return word
+    return replace(
+        word,
+        start=(word.start or 0.0) * across,
+        end=(word.end or 0.0) * across,
+        top=(word.top or 0.0) * down,
+        bottom=(word.bottom or 0.0) * down,
+    )
 
 
 def word_box(word: Word) -> Box | None:

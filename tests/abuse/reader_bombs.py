@@ -6,6 +6,7 @@ request of the wire. `python -m tests.abuse.reader_bombs` prints what each costs
 """
 
 import gzip
+import json
 import struct
 import time
 from collections.abc import Callable, Iterator
@@ -17,6 +18,7 @@ from galloon.clients.formats.source import source_of_bytes
 from tests.abuse.blast import CPU_S, MEMORY_MB, forget_peak, memory_mb
 
 MILLION = 1_000_000
+CUE = b"1\n00:00:00,000 --> 00:00:01,000\n"
 MAGIC = struct.pack("<i", 2125659606)  # of an OpenFst file
 
 
@@ -61,6 +63,27 @@ def _lying_header() -> bytes:
     return b"".join([MAGIC, *words, struct.pack("<iiQqqq", 2, 0, 0, 0, 1 << 60, 1 << 60)])
 
 
+def _circles() -> bytes:
+    """A document whose groups hold each other."""
+    child = [{"$ref": "#/groups/0"}, {"$ref": "#/groups/1"}]
+    groups = [{"children": child}, {"children": child}]
+    return json.dumps(
+        {"schema_name": "DoclingDocument", "body": {"children": child}, "groups": groups}
+    ).encode()
+
+
+def _overlapping_pages() -> bytes:
+    """Pages that are all the whole text: a hundred thousand times a hundred thousand letters."""
+    text = "word " * 20_000
+    spans = [[0, len(text), n] for n in range(100_000)]
+    return json.dumps({"text": text, "attributes": {"pdf_page_numbers": spans}}).encode()
+
+
+JSON_FORMATS = (
+    "google-vision", "document-ai", "textract", "azure-read", "mistral-ocr", "docling", "olmocr", "surya",
+    "paddleocr", "easyocr", "mineru", "deepgram", "assemblyai", "elevenlabs", "speechmatics", "seglst", "nemo",
+)  # fmt: skip
+
 BOMBS = (
     ReaderBomb("XML, a million deep", "hocr", lambda: _xml("<i>" * MILLION)),
     ReaderBomb("the same, packed", "alto", lambda: _packed(_xml("<i>" * 20 * MILLION))),
@@ -73,6 +96,30 @@ BOMBS = (
     ReaderBomb(
         "JSON, ten million empty lists", "whisper", lambda: _packed(b"[" + b"[]," * 10 * MILLION + b"[]]")
     ),
+    *(
+        ReaderBomb(f"JSON, ten million deep, packed, as {name}", name, lambda: _packed(b"[" * 10 * MILLION))
+        for name in JSON_FORMATS
+    ),
+    *(
+        ReaderBomb(f"numbers where lists belong, as {name}", name, lambda: b'{"pages": 7, "results": 8}')
+        for name in JSON_FORMATS
+    ),
+    ReaderBomb(
+        "XML of characters, 15 million, packed", "abbyy", lambda: _packed(_xml("<c/>" * 15 * MILLION))
+    ),
+    ReaderBomb("a list that holds itself", "docling", _circles, refused=False),
+    ReaderBomb("a million brackets in a line", "markdown", lambda: b"[" * MILLION),
+    ReaderBomb("a million links that never end", "markdown", lambda: b"[a](" * (MILLION // 4)),
+    ReaderBomb("two hundred thousand stars", "markdown", lambda: b"**a " * 50_000, refused=False),
+    ReaderBomb("a table of half a million cells", "markdown", lambda: b"|a" * 500_000, refused=False),
+    ReaderBomb(
+        "a cue of 60 MB, packed",
+        "srt",
+        lambda: _packed(CUE + b"<" * 60 * MILLION),
+    ),
+    ReaderBomb("cues without times, packed", "vtt", lambda: _packed(b"WEBVTT\n\n" + b"a\n\n" * 10 * MILLION)),
+    ReaderBomb("ten million segments, packed", "stm", lambda: _packed(b"a 1 b 0 1 c\n" * 4 * MILLION)),
+    ReaderBomb("pages without end", "olmocr", _overlapping_pages),
     ReaderBomb("a lattice that claims too much", "slf", lambda: b"VERSION=1.0\nN=99999999999 L=9\nI=0\n"),
     ReaderBomb("a binary lattice that claims too much", "openfst", _lying_header),
     ReaderBomb("2^50,000 paths", "slf", lambda: _slf(50_001, _forks(50_000)), refused=False),

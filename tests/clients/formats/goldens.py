@@ -12,6 +12,7 @@ from typing import Any
 from galloon.clients.formats.registry import Format, format_named
 from galloon.clients.formats.result import ReadResult
 from galloon.clients.formats.source import GZIP_MAGIC, open_source
+from galloon.learners.documents.document import Line, Page
 from galloon.learners.observation import ExpertOutput, Lattice, Word
 
 FOLDER = Path(__file__).parents[2] / "data" / "formats"
@@ -54,8 +55,34 @@ def describe(result: ReadResult) -> dict[str, Any]:
     return {
         "format": result.format,
         "lines": {key: _output(output) for key, output in result.outputs.items()},
+        "pages": [_page(page) for page in result.pages],
         "notes": [str(note) for note in result.notes],
     }
+
+
+def _page(page: Page) -> dict[str, Any]:
+    """Where lines stand, when they were said and by whom; what is not known is left out."""
+    told = {
+        "name": page.name,
+        "size": page.width and [_rounded(page.width), _rounded(page.height)],
+        "relative": page.relative,
+    }
+    return {key: value for key, value in told.items() if value} | {
+        "lines": {line.id: _place(line) for line in page.lines}
+    }
+
+
+def _place(line: Line) -> dict[str, Any]:
+    box = line.box
+    told = {
+        "box": box and [_rounded(edge) for edge in (box.left, box.top, box.right, box.bottom)],
+        "slope": _rounded(line.slope),
+        "times": None if line.start is None else [_rounded(line.start), _rounded(line.end)],
+        "region": line.region,
+        "speaker": line.speaker,
+        "channel": line.channel,
+    }
+    return {key: value for key, value in told.items() if value is not None and value != ""}
 
 
 def _output(output: ExpertOutput) -> dict[str, Any]:
