@@ -34,6 +34,7 @@ from galloon.clients.commands.server_option import ServerOption, failing_well, o
 from galloon.clients.commands.temporary_learner import temporary_learner
 from galloon.clients.documents.matching import MatchSettings
 from galloon.clients.documents.page_images import PageImages
+from galloon.clients.documents.sources import engine_names, waiting_sources
 from galloon.clients.documents.writers import DOCUMENT_WRITERS, document_writer
 from galloon.clients.formats.gathering import EngineInput, Gathered, Join, gather
 from galloon.clients.formats.registry import FORMATS
@@ -92,6 +93,11 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Folder of true texts, by stem: teach each after its page is combined.",
 )
+@click.option(
+    "--watch",
+    is_flag=True,
+    help="Go on with what comes into the folders, page by page, until Ctrl-C. Needs -o.",
+)
 @click.option("--whole", is_flag=True, help="Make one line of each file first.")
 @click.option(
     "--longest",
@@ -132,6 +138,7 @@ def combine(
     text_from: str | None,
     order_from: str | None,
     targets: Path | None,
+    watch: bool,
     whole: bool,
     longest: int,
     symbols: Path | None,
@@ -176,12 +183,19 @@ def combine(
         engine_inputs = [EngineInput.parse(text) for text in inputs]
         format_name = None if source_format == "auto" else source_format
         if join is None:
-            join = "match" if not whole and are_documents(engine_inputs, format_name) else Join.ID.value
+            documents = watch or (not whole and are_documents(engine_inputs, format_name))
+            join = "match" if documents else Join.ID.value
+        if watch:
+            _check_watch(engine_inputs, output, join, as_json or explain)
         table = None if symbols is None else read_symbols(symbols)
         with reached(server) as connect:
             if join == "match":
-                sources = sources_of(engine_inputs, given.get("engines", ()))
-                experts = tuple(dict.fromkeys(engine for source in sources for engine in source.files))
+                if watch:  # folders may still be empty
+                    sources = tuple(waiting_sources(engine_inputs))
+                    experts = tuple(engine_names(engine_inputs))
+                else:
+                    sources = sources_of(engine_inputs, given.get("engines", ()))
+                    experts = tuple(dict.fromkeys(engine for source in sources for engine in source.files))
                 writer = document_writer(target_format)
                 if writer.needs_images and images is None:
                     raise WrongUsage(f"--to {target_format} needs the page images: give --images FOLDER")
@@ -211,12 +225,18 @@ def combine(
                     },
                     None if images is None else PageImages(images),
                     text_from,
+                    tuple(engine_inputs) if watch else (),
                 )
                 if not as_json and not explain:
                     order = _Order(
                         (), experts, given, state, name, as_json, explain, server is not None, longest
                     )
-                    raise SystemExit(asyncio.run(_combine_documents(connect, order, job)))
+                    try:
+                        raise SystemExit(asyncio.run(_combine_documents(connect, order, job)))
+                    except KeyboardInterrupt:
+                        if watch:  # the only way to end it
+                            raise SystemExit(0) from None
+                        raise
                 utterances = matched_utterances(job)
             else:
                 gathered = gather(
@@ -270,6 +290,14 @@ def _bulk_spec(given: dict[str, Any], state: Path | None, engines: tuple[str, ..
     spec = CombinerSpec.from_json(unpack(state.read_bytes(), "learner", 1).meta["spec"])
     check_spec(given, spec, str(state))
     return spec
+
+
+def _check_watch(inputs: list[EngineInput], output: Path | None, join: str, looked_at: bool) -> None:
+    if join != "match" or looked_at or output is None or not all(entry.path.is_dir() for entry in inputs):
+        raise WrongUsage(
+            "--watch combines pages of folders into a folder: give folders and -o OUT/, without --json, --explain "
+            "and --join"
+        )
 
 
 @dataclass(frozen=True, slots=True)

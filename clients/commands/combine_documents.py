@@ -3,6 +3,7 @@
 `DocumentJob` is what the command line asks for; `combine_documents` does it on a daemon.
 """
 
+import asyncio
 import sys
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -32,10 +33,16 @@ from galloon.clients.documents.matching import (
     match_document,
     matched_documents,
 )
-from galloon.clients.documents.output import Output, Record
+from galloon.clients.documents.output import Output, Record, fingerprint
 from galloon.clients.documents.page_images import PageImages
 from galloon.clients.documents.report import told_of
-from galloon.clients.documents.sources import DocumentSource, document_sources, document_stem, files_in
+from galloon.clients.documents.sources import (
+    DocumentSource,
+    document_sources,
+    document_stem,
+    files_in,
+    waiting_sources,
+)
 from galloon.clients.documents.writers import DocumentWriter
 from galloon.clients.formats.gathering import EngineInput
 from galloon.clients.formats.registry import DOCUMENT_FORMATS, detect_file
@@ -44,6 +51,7 @@ from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.observation import Utterance
 
 FAILED = 1  # exit status where a document could not be combined
+WATCH_S = 1.0  # between two looks into folders that grow
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +68,7 @@ class DocumentJob:
     options: dict[str, Any]  # everything else that the result depends on
     images: PageImages | None = None
     text_from: str | None = None  # the engine whose words are taken as they are
+    watched: tuple[EngineInput, ...] = ()  # folders that grow
 
 
 def are_documents(inputs: Sequence[EngineInput], format_name: str | None) -> bool:
@@ -111,53 +120,96 @@ async def combine_documents(
     """Combine every document; the exit status: 1 if one failed, and then nothing was written for it."""
     output = Output(job.writer, job.output, many=job.many, stdout=sys.stdout)
     record = None if output.folder is None else Record(output.folder, job.options)
-    targets = _targets(job.targets)
-    # A learner that is taught on the way must meet every document again to stand where it stood.
-    done = {source.stem for source in job.sources if record is not None and _is_done(source, record, output)}
-    left = [source for source in job.sources if source.stem not in done or targets]
+    sources = job.sources if record is None else record.in_order(job.sources)
+    done = {source.stem for source in sources if record is not None and _is_done(source, record, output)}
     if done:
-        click.echo(f"{len(done)} of {len(job.sources)} documents are done already", err=True)
+        click.echo(f"{len(done)} of {len(sources)} documents are done already", err=True)
+    # A learner learns from every document that it combines, so it meets again what comes before the first that is
+    # left: then it stands where it stood, and writes what it would have written.
+    left = [place for place, source in enumerate(sources) if source.stem not in done]
+    met = sources if job.watched else sources[: left[-1] + 1 if left else 0]
     create = await learner()
-    failed, pages, start = 0, 0, time.monotonic()
+    start = time.monotonic()
     async with client.stream(name, create=create, alternatives=job.writer.alternatives) as stream:
-        engines = _known_engines(stream, job.engines)
-        mark = f"@{stream.opened.rounds_started}" if stream.opened.rounds_started else ""
-        with _progress(len(left), shown=job.many) as step:
-            async for matched in matched_documents(left, job.settings):
-                if isinstance(matched, Failed):
-                    failed += 1
-                    click.echo(f"{matched.source.stem}: not combined: {matched.why}", err=True)
-                    step()
-                    continue
-                if matched.source.stem not in done:
-                    _tell(matched, job.engines)
-                if job.text_from is None:
-                    combined = await combine_document(stream, matched, engines, mark)
-                else:
-                    combined = CombinedRounds(document_of_engine(matched, job.text_from), ())
-                if matched.source.stem not in done:
-                    try:
-                        output.write(with_images(combined.document, job.images))
-                    except FormatError as wrong:  # of its image
-                        failed += 1
-                        click.echo(f"{matched.source.stem}: not written: {wrong}", err=True)
-                        step()
-                        continue
-                    if record is not None:
-                        record.add(matched.source)
-                if matched.source.stem in targets:
-                    text = open_source(targets[matched.source.stem]).text()
-                    await teach_document(stream, combined, text.rstrip("\f\n").split("\f"))
-                pages += len(matched.pages)
-                step()
+        run = _Run(job, stream, output, record, done)
+        with _progress(len(met), shown=job.many) as step:
+            await run.combine(met, step)
+            if job.watched:
+                await run.watch(job.watched, {source.stem for source in met})
     if job.many:
         seconds = time.monotonic() - start
-        rate = f"{pages / seconds:.1f} pages a second" if seconds > 0 else ""
-        problem = f"; {failed} documents could not be combined" if failed else ""
+        rate = f"{run.pages / seconds:.1f} pages a second" if seconds > 0 else ""
+        problem = f"; {run.failed} documents could not be combined" if run.failed else ""
         click.echo(
-            f"{pages} pages of {len(job.engines)} engines in {seconds:.1f} s, {rate}{problem}", err=True
+            f"{run.pages} pages of {len(job.engines)} engines in {seconds:.1f} s, {rate}{problem}", err=True
         )
-    return FAILED if failed else 0
+    return FAILED if run.failed else 0
+
+
+class _Run:
+    """Documents through one stream, and what became of them."""
+
+    def __init__(
+        self,
+        job: DocumentJob,
+        stream: CombineStream,
+        output: Output,
+        record: Record | None,
+        done: set[str],
+    ) -> None:
+        self._job, self._stream, self._output, self._record, self._done = job, stream, output, record, done
+        self._engines = _known_engines(stream, job.engines)
+        self._mark = f"@{stream.opened.rounds_started}" if stream.opened.rounds_started else ""
+        self._targets = _targets(job.targets)
+        self.pages = self.failed = 0
+
+    async def combine(self, sources: Sequence[DocumentSource], step: Callable[[], None]) -> None:
+        async for matched in matched_documents(sources, self._job.settings):
+            if isinstance(matched, Failed):
+                self._fail(f"{matched.source.stem}: not combined: {matched.why}")
+            else:
+                await self._one(matched)
+            step()
+
+    async def watch(self, inputs: Sequence[EngineInput], known: set[str]) -> None:
+        """Combine documents as they come, once every engine has a whole file of them; until Ctrl-C."""
+        click.echo("watching for more; Ctrl-C ends", err=True)
+        before: dict[str, Any] = {}
+        while True:
+            await asyncio.sleep(WATCH_S)
+            found = {source.stem: source for source in waiting_sources(inputs) if source.stem not in known}
+            whole = {stem: fingerprint(source) for stem, source in found.items()}
+            ready = [found[stem] for stem, files in whole.items() if before.get(stem) == files]
+            before = whole
+            known |= {source.stem for source in ready}
+            await self.combine(ready, lambda: None)
+            for source in ready:
+                click.echo(f"{source.stem}: combined", err=True)
+
+    async def _one(self, matched: MatchedDocument) -> None:
+        job, stem = self._job, matched.source.stem
+        if stem not in self._done:
+            _tell(matched, job.engines)
+        if job.text_from is None:
+            combined = await combine_document(self._stream, matched, self._engines, self._mark)
+        else:
+            combined = CombinedRounds(document_of_engine(matched, job.text_from), ())
+        if stem not in self._done:
+            try:
+                self._output.write(with_images(combined.document, job.images))
+            except FormatError as wrong:  # of its image
+                self._fail(f"{stem}: not written: {wrong}")
+                return
+            if self._record is not None:
+                self._record.add(matched.source)
+        if stem in self._targets:
+            text = open_source(self._targets[stem]).text()
+            await teach_document(self._stream, combined, text.rstrip("\f\n").split("\f"))
+        self.pages += len(matched.pages)
+
+    def _fail(self, why: str) -> None:
+        self.failed += 1
+        click.echo(why, err=True)
 
 
 def _is_done(source: DocumentSource, record: Record, output: Output) -> bool:

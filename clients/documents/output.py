@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -100,12 +101,18 @@ class Record:
         if not self._done:
             self._path.unlink(missing_ok=True)
 
+    def in_order(self, sources: Sequence[DocumentSource]) -> tuple[DocumentSource, ...]:
+        """Those that were written, in the order in which they were, then the others."""
+        by_stem = {source.stem: source for source in sources}
+        known = [by_stem[stem] for stem in self._done if stem in by_stem and self.has(by_stem[stem])]
+        return (*known, *(source for source in sources if source not in known))
+
     def has(self, source: DocumentSource) -> bool:
         """Whether this document was written with these settings from files that have not changed since."""
-        return self._done.get(source.stem) == _fingerprint(source)
+        return self._done.get(source.stem) == fingerprint(source)
 
     def add(self, source: DocumentSource) -> None:
-        entry = {"settings": self._settings, "stem": source.stem, "files": _fingerprint(source)}
+        entry = {"settings": self._settings, "stem": source.stem, "files": fingerprint(source)}
         with self._path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(entry) + "\n")
 
@@ -125,7 +132,8 @@ def _lines(path: Path) -> list[dict[str, Any]]:
     return found
 
 
-def _fingerprint(source: DocumentSource) -> list[list[Any]]:
+def fingerprint(source: DocumentSource) -> list[list[Any]]:
+    """Names, sizes and times of a document's files."""
     return [
         [engine, str(path), path.stat().st_size, path.stat().st_mtime_ns]
         for engine, path in source.files.items()

@@ -26,10 +26,7 @@ class DocumentSource:
 
 def document_sources(inputs: Sequence[EngineInput]) -> list[DocumentSource]:
     """The documents of these inputs, in the order of their stems."""
-    names = [entry.expert or stem_of(str(entry.path)) for entry in inputs]
-    for name in names:
-        if names.count(name) > 1:
-            raise FormatError(name, None, "two inputs have this name", "name each engine: NAME=INPUT")
+    names = engine_names(inputs)
     folders = [entry.path.is_dir() for entry in inputs]
     if not any(folders):
         stem = document_stem(inputs[0].path)
@@ -47,6 +44,23 @@ def document_sources(inputs: Sequence[EngineInput]) -> list[DocumentSource]:
                 )
             files[name] = path
     return [DocumentSource(stem, files) for stem, files in sorted(by_stem.items())]
+
+
+def engine_names(inputs: Sequence[EngineInput]) -> list[str]:
+    """The engine of each input, all different."""
+    names = [entry.expert or stem_of(str(entry.path)) for entry in inputs]
+    for name in names:
+        if names.count(name) > 1:
+            raise FormatError(name, None, "two inputs have this name", "name each engine: NAME=INPUT")
+    return names
+
+
+def waiting_sources(inputs: Sequence[EngineInput]) -> list[DocumentSource]:
+    """The documents of folders that grow, of which every engine has a file by now."""
+    filled = [entry for entry in inputs if any(entry.path.iterdir())]
+    if len(filled) < len(inputs):
+        return []
+    return [source for source in document_sources(inputs) if len(source.files) == len(inputs)]
 
 
 def files_in(folder: Path) -> list[Path]:

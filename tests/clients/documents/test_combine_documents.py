@@ -1,6 +1,9 @@
 """`galloon combine` on whole pages and recordings, as engines write them: what used to fail, each as a test."""
 
 import json
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -166,8 +169,29 @@ def test_true_texts_teach_page_by_page(daemon: Daemon, tmp_path: Path):
 
 @pytest.mark.parametrize("option", [["--json"], ["--explain"]])
 def test_slots_and_reasons_of_matched_lines(daemon: Daemon, tmp_path: Path, option):
-    a, b = write(tmp_path / "a.hocr", page(), "hocr"), write(tmp_path / "b.tsv", page(TEXT[1:]), "tsv")
+    short = Page(page().lines[1:], 1000.0, 1400.0)
+    a, b = write(tmp_path / "a.hocr", page(), "hocr"), write(tmp_path / "b.tsv", short, "tsv")
     result = combine(daemon, a, b, *option)
     assert result.exit_code == 0
     if option == ["--json"]:
         assert [json.loads(line)["text"] for line in result.stdout.splitlines()] == list(TEXT)
+
+
+def test_a_folder_that_grows_is_watched(daemon: Daemon, tmp_path: Path):
+    for engine in "ab":
+        (tmp_path / engine).mkdir()
+    write(tmp_path / "a" / "p1.tsv", page(), "tsv")
+    command = [sys.executable, "-m", "galloon", "combine", *(f"{name}={tmp_path / name}" for name in "ab")]
+    command += ["-o", f"{tmp_path / 'out'}/", "--watch", "--server", daemon.address]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        assert "watching" in process.stderr.readline()
+        write(tmp_path / "b" / "p1.tsv", page(), "tsv")
+        assert process.stderr.readline() == "p1: combined\n"
+        for engine in "ab":
+            write(tmp_path / engine / "p2.tsv", page(TEXT[2:]), "tsv")
+        assert process.stderr.readline() == "p2: combined\n"
+        process.send_signal(signal.SIGINT)
+        assert process.wait() == 0
+    assert (tmp_path / "out" / "p1.txt").read_text().splitlines() == list(TEXT)
+    assert (tmp_path / "out" / "p2.txt").read_text().splitlines() == list(TEXT[2:])
