@@ -100,7 +100,9 @@ class Reader:
         texts = []
         for line in lines:
             if line.said:
-                texts.append(self._combiner.choose(line.utterance(line.id, self._engines), self._round).text)
+                choice = self._combiner.choose(line.utterance(line.id, self._engines), self._round)
+                self._combiner.observe(choice.memory, choice.view)  # as a daemon does with every choice
+                texts.append(choice.text)
                 self._round += 1
         return " ".join(texts)
 
