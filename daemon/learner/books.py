@@ -2,8 +2,8 @@
 
 A sample, not state. `enter` queues a round that has just learned, if the daemon still has what was said; it is
 called in the learner's work queue. `count_some` does the counting later, in another thread. What does not fit is
-left out, and so is a text so long that comparing its letters would hold the interpreter lock for long. `rates`
-is replaced as a whole, so that whoever reads it sees all of a round or nothing of it.
+left out, and so is a text so long that comparing its letters would hold the interpreter lock for long. `rates` is
+replaced as a whole, so that whoever reads it sees all of a round or nothing of it.
 """
 
 import threading

@@ -18,10 +18,10 @@ def longest_hold(make: Callable[[], Callable[[], object]], runs: int = 3) -> flo
 
 def _watched(work: Callable[[], object]) -> float:
     failed: list[BaseException] = []
-    started, done, seen = threading.Event(), threading.Event(), threading.Event()
+    looked, done, seen = threading.Event(), threading.Event(), threading.Event()
 
     def run() -> None:
-        started.set()
+        looked.wait()
         try:
             work()
         except BaseException as error:  # told to whoever watches
@@ -31,10 +31,10 @@ def _watched(work: Callable[[], object]) -> float:
 
     worker = threading.Thread(target=run)
     worker.start()
-    started.wait()
     assert worker.ident is not None
     clock = time.pthread_getcpuclockid(worker.ident)
     longest, last = 0.0, time.clock_gettime(clock)
+    looked.set()
     over = False
     while not over:
         over = done.wait(0.0005)  # gives the lock up, and asks for it again

@@ -12,6 +12,7 @@ from galloon.daemon.learner.round import Round, Status, Warm
 from galloon.learners.combiners.contract import Choice, Score, TrueText
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.evaluation.error_rate import char_errors
+from galloon.learners.observation import Utterance
 from galloon.learners.offers import Offers
 from tests.abuse.lock_watch import longest_hold
 
@@ -22,7 +23,7 @@ def said():
     """Two engines on two slots: a says "one two", b says "one too"; the combination is that of a."""
     tokens = np.array([[1, 1], [2, 3]], dtype=np.int32)
     network = Offers(("a", "b"), ("", "one", "two", "too"), tokens, np.full((2, 2), np.nan))
-    return network, Choice(
+    return Utterance("u", network), Choice(
         "one two", network, ("one", "two"), ("a", "a"), (1.0, 1.0), np.ones((1, 2)), 0.0, b""
     )
 
