@@ -148,9 +148,7 @@ def _header(text: bytes, kind: str) -> dict[str, Any]:
     """The header, of the right form whatever wrote it."""
     try:
         header: dict[str, Any] = json.loads(text)
-        json.dumps(
-            header, ensure_ascii=False
-        ).encode()  # a lone surrogate is no text: nothing could write it again
+        json.dumps(header, ensure_ascii=False).encode()  # a lone surrogate could never be written again
         well_formed = (
             isinstance(header["kind"], str)
             and isinstance(header["version"], int)

@@ -19,7 +19,7 @@ from pathlib import Path
 import structlog
 
 from tests.abuse import blast, codec_fuzz, import_fuzz, port_fuzz, reader_bombs
-from tests.fault import campaign, crowd, damage, kills, power_loss
+from tests.fault import campaign, crowd, damage, kills, power_loss, state_machine
 from tests.fault.commit import commit
 from tests.sabotage import planting
 
@@ -78,6 +78,11 @@ def messages(directory: Path, scale: float, seed: int) -> str:
     return "\n".join([*said, f"{forged.total()} forged learners: {dict(forged)}"])
 
 
+def any_order(directory: Path, scale: float, seed: int) -> str:
+    """All requests of two tenants in 10,000 random steps, cut off, killed, and on a full disk."""
+    return state_machine.run(directory, max(100, round(10_000 * scale)), seed).sentence()
+
+
 def sabotage(directory: Path, scale: float, seed: int) -> str:
     """Planted bugs, each noticed."""
     tree = planting.copied(directory / "tree")
@@ -89,7 +94,7 @@ def sabotage(directory: Path, scale: float, seed: int) -> str:
 PARTS: dict[str, Part] = {
     part.__name__: part
     for part in (
-        daemon_kills, harness_kills, failpoints, power, rot, crowds, bombs, messages, sabotage
+        daemon_kills, harness_kills, failpoints, power, rot, crowds, bombs, messages, any_order, sabotage
     )
 }  # fmt: skip
 

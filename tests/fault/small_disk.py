@@ -51,11 +51,11 @@ def small_disk(folder: Path, size_bytes: int) -> Iterator[SmallDisk]:
 
 def needs_small_disks() -> pytest.MarkDecorator:
     """Skip a test by name where the system lets nobody mount; with GALLOON_NO_SKIP=1 let it fail instead."""
-    refused = os.environ.get("GALLOON_NO_SKIP") != "1" and not _possible()
+    refused = os.environ.get("GALLOON_NO_SKIP") != "1" and not possible()
     return pytest.mark.skipif(refused, reason="this system allows no mounts in a user namespace")
 
 
-def _possible() -> bool:
+def possible() -> bool:
     if not all(map(shutil.which, ("unshare", "nsenter"))):
         return False
     trial = [*NAMESPACE, "mount", "-t", "tmpfs", "none", "/mnt"]

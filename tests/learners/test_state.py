@@ -140,3 +140,24 @@ def test_arrays_unlike_those_needed_are_refused():
     ):
         with pytest.raises(DamagedState, match=why):
             state.check_like(state.State("k", 1, {}, values), like)
+
+
+def test_a_lone_surrogate_is_no_text_of_a_state():
+    """JSON can spell it and UTF-8 cannot: whoever let it in could never write it again."""
+    for meta in ({"id": "u\ud800"}, {"ids": [["\udfff"]]}, {"\ud800": 1}):
+        with pytest.raises(DamagedState, match="cannot be read"):
+            state.unpack(state.pack("kind", 1, meta, {}), "kind", 1)
+
+
+@pytest.mark.parametrize("count", [-1, 2**40, 2**53 - 1, 2**70, 1.0, "1", None, True])
+def test_counts_are_those_that_a_life_can_reach(count):
+    with pytest.raises(DamagedState, match="not a count"):
+        state.count_in({"rounds": count}, "rounds")
+    assert state.count_in({"rounds": 2**40 - 1}, "rounds") == 2**40 - 1
+
+
+@pytest.mark.parametrize("written", ["inf", "nan", "-inf", "x", None, 3, "0x1p+99999"])
+def test_numbers_of_a_state_are_finite(written):
+    with pytest.raises(DamagedState, match="'gain' of this state is not"):
+        state.real_in({"gain": written}, "gain")
+    assert state.real_in({"gain": (-2.5).hex()}, "gain") == -2.5
