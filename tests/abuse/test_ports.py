@@ -2,18 +2,27 @@
 
 import asyncio
 import socket
+import threading
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 from urllib.request import urlopen
 
 import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
+from galloon.codec.spec import spec_to_wire
+from galloon.v1 import combine_pb2 as wire
+from galloon.v1 import combine_pb2_grpc, learners_pb2, learners_pb2_grpc
+from tests.abuse.bombs import BOMBS, LEARNERS
 from tests.abuse.raw_http2 import RawConnection
+from tests.abuse.test_neighbours import LARGE
 from tests.daemon_process import Daemon, running_daemon
 
+HELD: list[Any] = []
 PATIENCE_S = 60.0  # of a test on a busy machine
 
 
@@ -94,7 +103,42 @@ def _listeners(daemon: Daemon) -> list[socket.socket]:
     return sockets
 
 
-@pytest.mark.parametrize("nuisance", [_watch_without_reading, _half_requests, _listeners])
+def _calls_without_end(daemon: Daemon) -> list[grpc.Channel]:
+    """An export that nobody reads, an import that is half sent, statistics that nobody reads, and heavy work."""
+    channel = grpc.insecure_channel(daemon.address)
+    learners = learners_pb2_grpc.LearnerServiceStub(channel)
+    learners.CreateLearner(learners_pb2.CreateLearnerRequest(name="large", spec=spec_to_wire(LARGE)))
+    calls = [
+        learners.ExportLearner(learners_pb2.ExportLearnerRequest(name="large")),
+        learners.WatchStatistics(learners_pb2.WatchStatisticsRequest(name="large", interval_s=0.1)),
+    ]
+    for call in calls:
+        next(iter(call))
+    HELD.append(calls)  # a call that nobody holds is cancelled
+    threading.Thread(target=_swallow, args=(learners.ImportLearner, _half_import()), daemon=True).start()
+    heavy = next(bomb for bomb in BOMBS if bomb.name == "64 experts of 1,400 words")
+    for number in range(6):
+        requests = [
+            wire.CombineRequest(open=wire.Open(learner=f"crowd-{number}", create=LEARNERS["crowd"])),
+            wire.CombineRequest(utterance=heavy.make()),
+        ]
+        combine = combine_pb2_grpc.CombineServiceStub(channel).Combine(iter(requests))
+        assert next(combine).HasField("opened")
+        HELD.append(combine)
+    return [channel]
+
+
+def _half_import() -> Iterator[learners_pb2.ImportLearnerRequest]:
+    yield learners_pb2.ImportLearnerRequest(name="half", chunk=b"x")
+    time.sleep(PATIENCE_S)
+
+
+def _swallow(call: Any, requests: Any) -> None:
+    with suppress(grpc.RpcError):
+        call(requests)
+
+
+@pytest.mark.parametrize("nuisance", [_watch_without_reading, _half_requests, _listeners, _calls_without_end])
 def test_sigterm_ends_the_daemon_whatever_clients_do(nuisance, tmp_path: Path):
     """Within the time to drain and a few seconds: the end is its own, not the system's."""
     with running_daemon(tmp_path, "server.drain_s=3") as daemon:

@@ -8,7 +8,7 @@ one that is looked at, with the end of its curve) and `store`.
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from aiohttp import web
@@ -23,6 +23,7 @@ from galloon.daemon.store.journal import Journal
 
 PAUSE_S = 0.5
 SILENCE_S = 15.0  # after which a comment keeps proxies from giving up
+STALL_S = 30.0  # after which a listener that reads nothing has gone
 MOST_LISTENERS = 64
 MOST_LISTENERS_OF_ONE = 32  # so that one principal leaves places for others
 
@@ -67,14 +68,14 @@ class Live:
                 news = await listener.news()
                 if news:
                     data = json.dumps(news, separators=(",", ":"), allow_nan=False)
-                    await response.write(f"event: news\ndata: {data}\n\n".encode())
+                    await _read_in_time(response.write(f"event: news\ndata: {data}\n\n".encode()))
                     silent_since = self._clock()
                 elif self._clock() - silent_since > SILENCE_S:
-                    await response.write(b": still here\n\n")
+                    await _read_in_time(response.write(b": still here\n\n"))
                     silent_since = self._clock()
                 await self._pause()
-        except ConnectionError:
-            pass  # the listener has gone, which is how all of these end
+        except (ConnectionError, TimeoutError):
+            pass  # the listener has gone, or reads no more: its place is for others
         finally:
             self.listeners -= 1
             self._by_principal[caller.name] -= 1
@@ -106,6 +107,11 @@ class Live:
             return self._registry.find(name)
         except Refused:  # it is gone, or never was; the page says so by itself
             return None
+
+
+async def _read_in_time(write: Awaitable[None]) -> None:
+    async with asyncio.timeout(STALL_S):
+        await write
 
 
 class _Listener:
