@@ -23,7 +23,7 @@ import grpc
 from galloon.daemon.rpc.auth import new_token
 from galloon.v1 import combine_pb2 as wire
 from galloon.v1 import combine_pb2_grpc, learners_pb2, learners_pb2_grpc, spec_pb2
-from tests.daemon.serving import Conversation, feedback, simple_spec, utterance
+from tests.daemon.serving import LOST, Conversation, feedback, simple_spec, utterance
 from tests.daemon_process import Daemon
 from tests.fault.small_disk import SmallDisk, possible, small_disk
 
@@ -144,7 +144,8 @@ class Machine:
             self._judge(kind, error, life)
 
     def _judge(self, kind: str, error: grpc.aio.AioRpcError, life: Life) -> None:
-        assert error.code() not in DEFECTS or self._daemon.process is None, f"{kind}: {error}"
+        lost = error.details() == LOST  # a status that the client's gRPC lost
+        assert error.code() not in DEFECTS or lost or self._daemon.process is None, f"{kind}: {error}"
         if kind in CHANGES and error.code() not in REFUSED:
             life.forget()
 
