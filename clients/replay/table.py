@@ -9,6 +9,7 @@ from galloon.clients.scores.systems import SystemScores
 from galloon.learners.evaluation.bootstrap import Interval
 from galloon.learners.unit import Unit
 
+ENGINES_SHOWN = 16
 NAMES = {"vote": "majority vote", "uniform": "random engine per slot", GALLOON: GALLOON}
 
 
@@ -56,8 +57,12 @@ def _table(results: Results) -> Table:
     unit = results.unit
     scored = f"{len(results.scored):,} utterances"
     table = score_table(f"{results.file}: {scored}, unit {unit}, normalizer {results.normalizer}", unit)
-    for system in results.engines.values():
+    # Of hundreds those that ran most often: the others are in --json.
+    most = sorted(results.engines.values(), key=lambda system: -system.runs)[:ENGINES_SHOWN]
+    for system in results.engines.values() if len(results.engines) <= ENGINES_SHOWN else most:
         table.add_row(*system_row(system, unit))
+    if len(results.engines) > len(most):
+        table.add_row(f"and {len(results.engines) - len(most):,} engines that ran less often", style="dim")
     table.add_section()
     shown = [results.vote, *results.galloon.values()]
     if any(played.told_little for played in results.runs.values()):

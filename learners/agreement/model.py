@@ -78,7 +78,7 @@ class AgreementModel:
         order = np.array(sorted(range(count), key=lambda j: experts[j]), dtype=np.int64)
         self._everybody = Present(order, np.arange(count), everybody=True)
         self._names = tuple(experts[j] for j in order)
-        self._rows = {name: row for row, name in enumerate(self._names)}
+        self.rows = {name: row for row, name in enumerate(self._names)}
         self._trusted = np.array([name == trusted for name in self._names])
         self._letter_order = LETTER_ORDER if unit is WORD else 0
         self._named = np.where(self._trusted[:, None], TRUSTED_RATES, 0.0)
@@ -164,7 +164,7 @@ class AgreementModel:
         for name, changed in by_engine.items():
             present.put(getattr(self, name), changed)
         self._lexicon.used[0], self._spelling.used[0] = used
-        self._pairs.add(present.rows, counted)
+        self._pairs.add(self._everybody.columns[present.rows], counted)
         self._runs[present.rows] += 1
         self._lines += 1
         # Who copies whom is a question of many lines; where all run it need not be asked after each.
@@ -294,13 +294,16 @@ class AgreementModel:
         if experts == self.experts:
             return self._everybody
         columns = sorted(range(len(experts)), key=experts.__getitem__)
-        rows = [self._rows[experts[j]] for j in columns]
+        rows = [self.rows[experts[j]] for j in columns]
         return Present(np.array(columns, dtype=np.int64), np.array(rows, dtype=np.int64), everybody=False)
 
     def _compare(self, present: Present) -> None:
         """Ask again who copies whom among these; a copy of somebody absent stays one."""
         rows = present.rows
-        found = rows[originals(self._pairs.among(rows), self._words[rows, 0])]
+        listed = self._everybody.columns[
+            rows
+        ]  # pairs are known by places, which do not move when engines join
+        found = rows[originals(self._pairs.among(listed), self._words[rows, 0])]
         before = self._first[rows]
         alone = (found == rows) & (before != rows) & ~np.isin(before, rows)
         self._first[rows] = np.where(alone, before, found)

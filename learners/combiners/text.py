@@ -6,6 +6,7 @@ true text to the same slots, or takes what was revealed of it, and teaches the o
 The gain is slot match: 1 where the shown token is the true one, null included.
 """
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -31,7 +32,7 @@ from galloon.learners.combiners.text_network import text_network
 from galloon.learners.combiners.text_round import TextRound
 from galloon.learners.combiners.weight_table import WeightTable
 from galloon.learners.combiners.writing import Writing
-from galloon.learners.errors import BoundExceeded, BudgetExceeded, InvalidInput
+from galloon.learners.errors import BoundExceeded, BudgetExceeded, DamagedState, InvalidInput
 from galloon.learners.kernels.answers import answer, slot_gains
 from galloon.learners.kernels.poisson_binomial import posteriors
 from galloon.learners.observation import NamedTokens, Utterance
@@ -88,13 +89,6 @@ class TextCombiner:
         self._unit = spec.unit
         self._setting = Setting(spec.setting) if spec.setting else Setting.FULL
         self.derived = (*self._derived, SCORER)
-        self._places = {name: place for place, name in enumerate(spec.engines)}
-        # Of many engines few meet twice in the same slot: those who run take seats, the most trusted the first.
-        self._crowd = len(spec.engines) > MANY
-        self._seats = (
-            tuple(f"engine {seat + 1} by trust" for seat in range(MANY)) if self._crowd else spec.engines
-        )
-        self._players = (*self._seats, *self.derived)
         self.game = None
         for name in self.derived:
             if name in spec.engines:
@@ -103,10 +97,21 @@ class TextCombiner:
                     advice="name the engine otherwise",
                     field="engines",
                 )
-        self._offer_model = OfferModel(spec.engines, self._unit, OfferModelSettings())
-        self._agreement = AgreementModel(spec.engines, self._unit, str(spec.options.get(TRUSTED, "")))
-        self._tied = TiedLearner(self._players, self._setting, _priors(self._players), spec.seed, spec.decide)
-        self._writing = Writing(spec.engines, self._unit, spec.normalizer)
+        self.begin(spec.engines)
+
+    def begin(self, roster: tuple[str, ...], priors: NDArray[np.float64] | None = None) -> None:
+        """Know nothing of these engines: those of the spec, and those that have left it, which never run again."""
+        spec, self._roster = self.spec, roster
+        self._places = {name: place for place, name in enumerate(roster)}
+        # Of many engines few meet twice in the same slot: those who run take seats, the most trusted the first.
+        self._crowd = len(roster) > MANY
+        self._seats = tuple(f"engine {seat + 1} by trust" for seat in range(MANY)) if self._crowd else roster
+        self._players = (*self._seats, *self.derived)
+        self._offer_model = OfferModel(roster, self._unit, OfferModelSettings())
+        self._agreement = AgreementModel(roster, self._unit, str(spec.options.get(TRUSTED, "")))
+        self.priors = first_priors(self._players) if priors is None else priors
+        self._tied = TiedLearner(self._players, self._setting, self.priors, spec.seed, spec.decide)
+        self._writing = Writing(roster, self._unit, spec.normalizer)
         # Of each player in the rounds in which it was there, and what was expected of the answers in these.
         self._expert_gains, self._expected_gains = np.zeros((2, len(self._players)))
         self._gain = 0.0
@@ -128,7 +133,7 @@ class TextCombiner:
             probabilities=answered.probabilities.tolist(),
             trust=played.played.probabilities,
             log_probability=answered.log_probability,
-            memory=played.to_bytes(self.experts),
+            memory=played.to_bytes(self._roster),
             view=view,
             written=written,
         )
@@ -234,12 +239,15 @@ class TextCombiner:
             **self._offer_model.arrays(),
             **self._agreement.arrays(),
         }
+        if self._roster != self.experts:
+            meta["roster"], arrays["priors"] = self._roster, self.priors
         if observed:
             arrays |= state.unpack(observed, "observed", STATE_VERSION).arrays
         return state.pack("text_combiner", STATE_VERSION, meta, arrays)
 
     def restore(self, data: bytes) -> None:
         found = state.unpack(data, "text_combiner", STATE_VERSION)
+        self._restore_roster(found)
         self._tied.restore(found.meta["tied"], found.arrays)
         self._offer_model.restore(found.arrays)
         self._writing.restore(found.meta.get("writing"))
@@ -256,6 +264,30 @@ class TextCombiner:
         self._gain = state.real_in(found.meta, "gain")
         self._rounds = state.count_in(found.meta, "rounds")
         self._rounds_where_known = state.count_in(found.meta, "rounds_where_known")
+
+    def _restore_roster(self, found: state.State) -> None:
+        """Engines may have joined and left since this state's learner was made."""
+        roster, priors = found.meta.get("roster"), found.arrays.get("priors")
+        if roster is None:
+            self.begin(self.experts)
+            return
+        known = isinstance(roster, list) and all(isinstance(name, str) for name in roster)
+        if not known or len(set(roster)) < len(roster) or not set(self.experts) <= set(roster):
+            raise DamagedState("the engines of this state are not those of its learner")
+        players = len(roster) + len(self.derived)
+        sound = len(roster) <= MANY and priors is not None and priors.dtype == np.float64
+        if not sound or priors is None or priors.shape != (players,) or not (priors > 0).all():
+            raise DamagedState("the priors of this state are not those of its engines")
+        self.begin(tuple(roster), priors)
+
+    @property
+    def roster(self) -> tuple[str, ...]:
+        """All engines that were ever of this learner, by their places in its state."""
+        return self._roster
+
+    def agreement_rows(self) -> Mapping[str, int]:
+        """The row of each engine in what is known by agreement."""
+        return self._agreement.rows
 
     def digest(self) -> str:
         return state.digest(self.to_bytes())
@@ -279,7 +311,7 @@ class TextCombiner:
     def _seen(self, memory: bytes, view: object | None) -> _View:
         if isinstance(view, _View):
             return view
-        return _View(TextRound.from_bytes(memory, self.experts, len(self._derived) + 1), None, None)
+        return _View(TextRound.from_bytes(memory, self._roster, len(self._derived) + 1), None, None)
 
     def _network(self, utterance: Utterance) -> tuple[Offers, dict[str, str]]:
         """The slots, one column for each engine, and the labels that the learner may look at."""
@@ -444,7 +476,8 @@ def _credit_lattices(network: Offers, shown: NDArray[np.int32], givers: NDArray[
     givers[heard.slots[rows]] = heard.experts[rows]  # of several rows of a slot the last one wins
 
 
-def _priors(experts: tuple[str, ...]) -> NDArray[np.float64]:
+def first_priors(experts: tuple[str, ...]) -> NDArray[np.float64]:
+    """What each expert counts for before anything is known."""
     special = {SCORER: SCORER_PRIOR, "vote": VOTE_PRIOR}
     left = 1.0 - sum(special.get(name, 0.0) for name in experts)
     ordinary = sum(1 for name in experts if name not in special)

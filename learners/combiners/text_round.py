@@ -49,8 +49,7 @@ class TextRound:
         )
 
     def to_bytes(self, engines: tuple[str, ...]) -> bytes:
-        """For a combiner of these engines; who ran is said only if not all did, in their order."""
-        present = b"" if self.network.experts == engines else _numbers(engines, self.network.experts)
+        """For a combiner of these engines; those that ran are known by their places among them."""
         return framing.join(
             [
                 _words(self.network.vocabulary, self.labels),
@@ -60,7 +59,7 @@ class TextRound:
                 *_packed(self.network.posteriors),
                 self.played.to_bytes(),
                 self.prior.astype("<f8", copy=False).tobytes(),
-                present,
+                _numbers(engines, self.network.experts),
                 *self.network.written.to_parts(),
             ]
         )

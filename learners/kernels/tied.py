@@ -97,9 +97,6 @@ def slot_contexts(tokens, ids, engines, labels):
             agreement = mix(agreement, np.uint64(name))
             if ids[j] < NAMED:
                 patterns[i] |= np.int64(min(name, NAMED)) << (NAME_BITS * ids[j])
-        while engine < engines:
-            agreement = mix(agreement, _ABSENT)
-            engine += 1
         patterns[i] |= np.int64(min(null_name + 1, NAMED)) << (NAME_BITS * NAMED)
         nulls = mix(mix(agreement, np.uint64(NULLS)), np.uint64(null_name + 1))
         previous = mix(mix(nulls, np.uint64(PREVIOUS)), before)

@@ -70,7 +70,7 @@ def test_nothing_of_who_is_absent_changes(seed, present):
 
     def of_absent():
         away = [place for place, name in enumerate(ENGINES) if name not in present]
-        rows = [made._agreement._rows[ENGINES[place]] for place in away]
+        rows = [made._agreement.rows[ENGINES[place]] for place in away]
         tied = {
             int(key): made._tied._table.columns["scores"][row, away].tolist()
             for row, key in enumerate(made._tied._table.keys)
