@@ -15,9 +15,9 @@ from galloon.learners.documents.layout import Floats, Layout
 
 # In usual word heights.
 _BACK, _DOWN = 2.0, 0.9
-_GUTTER, _SHARED = 0.9, 0.5
+_GUTTER, _NARROW, _SHARED = 0.9, 0.6, 0.5
 _NEIGHBOURS = 9.0  # above and below
-_SHARE, _FEWEST = 0.8, 4  # of the lines around; rows that there must be
+_SHARE, _FEWEST, _MANY = 0.8, 4, 8  # of the lines around; rows that there must be, beside a narrow gap more
 _RUNNING_TEXT = 12  # letters on either side of a gutter, in the middle of the neighbours
 
 
@@ -87,25 +87,46 @@ def _without_gutters(layout: Layout, pieces: Sequence[NDArray[np.int64]]) -> lis
     order = np.argsort(middles, kind="stable")
     sorted_middles = middles[order]
     gaps = _wide_gaps(layout, pieces, middles)
-    cuts: dict[int, list[int]] = {}
-    for number in np.flatnonzero(gaps.ends - gaps.starts >= _GUTTER * usual):
-        here, middle = (gaps.starts[number] + gaps.ends[number]) / 2, gaps.middles[number]
+    sure: list[int] = []
+    doubtful: list[tuple[int, float]] = []  # narrow gaps with few lines around, and where they are free
+    half = _SHARED * usual / 2
+    for number in np.flatnonzero(gaps.ends - gaps.starts >= _NARROW * usual):
+        middle = gaps.middles[number]
         window = [middle - _NEIGHBOURS * usual, middle + _NEIGHBOURS * usual]
+        free = slice(*np.searchsorted(gaps.middles, window))
+        here = _most_shared(gaps.starts[free], gaps.ends[free], gaps.starts[number], gaps.ends[number], half)
         near = order[slice(*np.searchsorted(sorted_middles, window))]
         # Other engines' readings of the same line are no evidence of a column.
         across = near[
             (lefts[near] < here) & (rights[near] > here) & (abs(middles[near] - middle) > usual / 2)
         ]
-        if len(np.unique(np.round((middles[across] - middle) / usual))) < _FEWEST:
+        wide = gaps.ends[number] - gaps.starts[number] >= _GUTTER * usual
+        rows_around = len(np.unique(np.round((middles[across] - middle) / usual)))
+        if rows_around < _FEWEST:
             continue
-        low, high = np.searchsorted(gaps.middles, window)
-        free = slice(low, high)
-        half = _SHARED * usual / 2
         leave = (gaps.starts[free] <= here - half) & (gaps.ends[free] >= here + half)
         leave &= abs(gaps.middles[free] - middle) > usual / 2
         if leave.sum() >= _SHARE * len(across) and np.median(gaps.letters[free][leave]) >= _RUNNING_TEXT:
-            cuts.setdefault(int(gaps.pieces[number]), []).append(int(gaps.places[number]) + 1)
+            if wide or rows_around >= _MANY:
+                sure.append(int(number))
+            else:
+                doubtful.append((int(number), here))
+    # A narrow gap at the end of a column continues the gutter beside it.
+    for number, here in doubtful:
+        beside = abs(gaps.middles[sure] - gaps.middles[number]) <= _NEIGHBOURS * usual
+        if (beside & (gaps.starts[sure] < here) & (gaps.ends[sure] > here)).any():
+            sure.append(number)
+    cuts: dict[int, list[int]] = {}
+    for number in sure:
+        cuts.setdefault(int(gaps.pieces[number]), []).append(int(gaps.places[number]) + 1)
     return [np.split(rows, sorted(cuts.get(number, ()))) for number, rows in enumerate(pieces)]
+
+
+def _most_shared(starts: Floats, ends: Floats, low: float, high: float, half: float) -> float:
+    """The place in a gap that most of these gaps leave free, by half a width on either side."""
+    places = np.clip(starts, low, high - 2 * half) + half
+    shared = (starts[:, None] <= places - half) & (ends[:, None] >= places + half)
+    return float(places[shared.sum(axis=0).argmax()])
 
 
 def _wide_gaps(layout: Layout, pieces: Sequence[NDArray[np.int64]], middles: Floats) -> _Gaps:

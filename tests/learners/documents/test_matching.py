@@ -1,5 +1,6 @@
 """What happens to a page when engines cut, order, miss or invent lines."""
 
+import random
 from dataclasses import replace
 
 import pytest
@@ -9,8 +10,11 @@ from galloon.learners.documents.matched import Unmatchable
 from galloon.learners.documents.matching import match
 from galloon.learners.observation import Word
 from tests.learners.documents.pages import (
+    LEFT,
     OTHER,
+    PITCH,
     TEXT,
+    TOP,
     columns,
     line,
     page,
@@ -176,3 +180,29 @@ def test_a_long_recording_is_matched_piece_by_piece():
     assert max(len(words) for entry in matched.lines for words in entry.said.values()) < 100
     assert " ".join(texts(matched, "a")) == " ".join(texts(matched, "b")) == " ".join(long)
     assert min(entry.confidence for entry in matched.lines) == 1.0
+
+
+def test_a_narrow_gutter_is_seen_though_two_of_three_engines_read_across_it():
+    """No line leaves the same gap free as the next one, but there is a strip that all of them do."""
+    rng = random.Random(4)
+    written = [" ".join("".join(rng.choices("abcdefgh", k=7)) for _ in range(8)) for _ in range(40)]
+
+    def set_line(text: str, left: float, number: int) -> Line:
+        at = [left + 76.0 * place for place in range(8)]  # blanks of six pixels
+        top = TOP + PITCH * (number % 20)
+        words = [Word(word, 0.9, x, x + 70, top, top + 20) for word, x in zip(text.split(), at, strict=True)]
+        return Line(f"l{number}", tuple(words), Box(left, top, at[-1] + 70, top + 20))
+
+    # The right column begins here and there a little later, as if its first letters were round or cut off.
+    lines = [set_line(text, LEFT + (n >= 20) * (602 + 13 + 5 * (n % 3)), n) for n, text in enumerate(written)]
+    across = tuple(
+        replace(a, words=a.words + b.words, box=Box.around([a.box, b.box]))
+        for a, b in zip(lines[:20], lines[20:], strict=True)
+    )
+    seen = {
+        name: Page(found, 1600.0, 1400.0)
+        for name, found in zip("abc", (across, tuple(lines), across), strict=True)
+    }
+    matched = match(seen)
+    assert texts(matched, "b") == written
+    assert texts(matched, "a") == written
