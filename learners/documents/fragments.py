@@ -90,7 +90,7 @@ def _without_gutters(layout: Layout, pieces: Sequence[NDArray[np.int64]]) -> lis
     sure: list[int] = []
     doubtful: list[tuple[int, float]] = []  # narrow gaps with few lines around, and where they are free
     half = _SHARED * usual / 2
-    for number in np.flatnonzero(gaps.ends - gaps.starts >= _NARROW * usual):
+    for number in np.flatnonzero(gaps.ends - gaps.starts >= _NARROW * usual).tolist():
         middle = gaps.middles[number]
         window = [middle - _NEIGHBOURS * usual, middle + _NEIGHBOURS * usual]
         free = slice(*np.searchsorted(gaps.middles, window))
@@ -108,9 +108,9 @@ def _without_gutters(layout: Layout, pieces: Sequence[NDArray[np.int64]]) -> lis
         leave &= abs(gaps.middles[free] - middle) > usual / 2
         if leave.sum() >= _SHARE * len(across) and np.median(gaps.letters[free][leave]) >= _RUNNING_TEXT:
             if wide or rows_around >= _MANY:
-                sure.append(int(number))
+                sure.append(number)
             else:
-                doubtful.append((int(number), here))
+                doubtful.append((number, here))
     # A narrow gap at the end of a column continues the gutter beside it.
     for number, here in doubtful:
         beside = abs(gaps.middles[sure] - gaps.middles[number]) <= _NEIGHBOURS * usual
