@@ -100,7 +100,9 @@ class App:
         self._journal.start(self.metrics.commit, self._store_failed)
         self._quota = Quota(config.limits)
         self.streams = CombineService(self.registry, self._gate, self._quota, config.limits, self.metrics)
-        self._housekeeping = Housekeeping(self.registry, config.store, self.metrics, self._clock)
+        self._housekeeping = Housekeeping(
+            self.registry, self._journal, config.store, self.metrics, self._clock
+        )
         self._tasks = Supervisor(lambda name: self.metrics.task_failures[name].inc())
         try:
             self.address = await self._open_grpc_port()

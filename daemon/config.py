@@ -44,6 +44,8 @@ class Store:
     queue_bytes: int = 67_108_864
     snapshot_events: int = 5000
     snapshot_age_s: float = 300.0
+    history_days: float = 90.0
+    history_bytes: int = 10_737_418_240
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ class Config:
 
 CHOICES = {"log.level": ("debug", "info", "warning", "error"), "log.format": ("auto", "json", "console")}
 # Numbers that may be 0; all others must be larger.
-ZERO_ALLOWED = {"store.commit_delay_s", "server.drain_s", "server.inline_s", "limits.remembered_rounds"}
+ZERO_ALLOWED = {"store.commit_delay_s", "server.drain_s", "server.inline_s"}
 LARGEST = 2**53
 ADDRESS = re.compile(r"^(?P<host>\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]+):(?P<port>\d{1,5})$")
 

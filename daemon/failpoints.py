@@ -23,6 +23,8 @@ POINTS = (
     "learner.after_delete",
 )
 HISTORY_POINTS = (
+    "rebuild.before_replay",  # a history is about to be played again
+    "rebuild.after_replay",  # it was, up to the last entries
     "retention.before_cut",  # old history is about to go
     "retention.after_cut",
     "exchange.before_write",  # another state is about to take the place of the present one

@@ -19,9 +19,7 @@ class Limits:
     transitions: int = 2_000_000
     learners: int = 1000
     learners_per_principal: int = 1000
-    pending_rounds: int = 1024
-    pending_age_s: float = 86_400.0
-    remembered_rounds: int = 1024
+    warm_rounds: int = 256
     streams: int = 2000
     streams_per_principal: int = 2000
     other_calls: int = 2000

@@ -28,6 +28,7 @@ from galloon.clients.api.refusals import (
     refusal_of_problem,
 )
 from galloon.codec.answer import Choice, Lesson, Opened, Problem, answer_from_wire
+from galloon.codec.feedback import Withdrawn
 from galloon.codec.page import page_request
 from galloon.codec.request import feedback_request, open_request, utterance_request
 from galloon.learners.combiners.contract import Feedback, Score, ShownGains
@@ -91,9 +92,20 @@ class CombineStream:
         """The combination of one utterance."""
         return await (await self.send_utterance(utterance, timeout_s=timeout_s))
 
-    async def learn(self, utterance_id: str, feedback: Feedback, *, timeout_s: float | None = None) -> Lesson:
-        """Teach the learner; durable when it returns. The utterance may be of another stream or an earlier day."""
-        return await (await self.send_feedback(utterance_id, feedback, timeout_s=timeout_s))
+    async def learn(
+        self,
+        utterance_id: str,
+        feedback: Feedback | Withdrawn,
+        *,
+        replace: bool = False,
+        timeout_s: float | None = None,
+    ) -> Lesson:
+        """Teach the learner; durable when it returns. The utterance may be of another stream or an earlier day.
+
+        With `replace` it takes the place of what the utterance was taught before, and `Withdrawn()` takes that
+        back: the daemon then rebuilds the learner as if it had never been.
+        """
+        return await (await self.send_feedback(utterance_id, feedback, replace=replace, timeout_s=timeout_s))
 
     async def send_utterance(
         self, utterance: Utterance, *, timeout_s: float | None = None
@@ -102,11 +114,16 @@ class CombineStream:
         return await self._send(Kind.UTTERANCE, utterance.id, utterance_request(utterance), timeout_s)
 
     async def send_feedback(
-        self, utterance_id: str, feedback: Feedback, *, timeout_s: float | None = None
+        self,
+        utterance_id: str,
+        feedback: Feedback | Withdrawn,
+        *,
+        replace: bool = False,
+        timeout_s: float | None = None,
     ) -> asyncio.Future[Lesson]:
         """Send feedback likewise; it waits for the choice of its utterance if that is still on its way."""
         about_shown_path = isinstance(feedback, ShownGains | Score)
-        message = feedback_request(utterance_id, feedback)
+        message = feedback_request(utterance_id, feedback, replace)
         return await self._send(Kind.FEEDBACK, utterance_id, message, timeout_s, about_shown_path)
 
     async def choose_each(

@@ -21,7 +21,7 @@ from galloon.learners.combiners.contract import Statistics
 SECONDS = (0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 ENTRIES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 TASKS = ("housekeeping", "kernels", "listener")
-FEEDBACK_KINDS = ("true_text", "true_tokens", "shown_gains", "score")
+FEEDBACK_KINDS = ("true_text", "true_tokens", "shown_gains", "score", "withdrawn")
 
 
 class Metrics:
@@ -47,6 +47,9 @@ class Metrics:
         )
         self.commit_entries = Histogram(
             "galloon_store_commit_entries", "Journal entries in one commit.", buckets=ENTRIES, registry=own
+        )
+        self.rebuilds = Counter(
+            "galloon_rebuilds_total", "Learners made again from their history.", registry=own
         )
         self.snapshots = Counter("galloon_snapshots_total", "Snapshots written.", registry=own)
         failures = Counter(

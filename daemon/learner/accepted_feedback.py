@@ -15,7 +15,7 @@ ACCEPTED = {
 def check_accepted(message: wire.Feedback, setting: Setting) -> None:
     """Refuse feedback of a kind that a learner of this setting does not take."""
     kind = message.WhichOneof("feedback")
-    if kind is not None and kind not in ACCEPTED[setting]:
+    if kind not in (None, "withdrawn") and kind not in ACCEPTED[setting]:
         accepted = " or ".join(ACCEPTED[setting])
         raise WrongSetting(
             f"feedback.{kind}: this learner's setting is {setting.value}, which takes {accepted}",

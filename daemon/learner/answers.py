@@ -11,10 +11,17 @@ from galloon.v1 import combine_pb2 as wire
 
 
 def lesson_of(
-    lesson: contract.Lesson, utterance_id: str, round_number: int, lessons: int, total_gain: float
+    lesson: contract.Lesson,
+    utterance_id: str,
+    round_number: int,
+    lessons: int,
+    total_gain: float,
+    amended: bool = False,
 ) -> Lesson:
     """The answer to feedback."""
-    return Lesson(utterance_id, round_number, lesson.gain, lesson.expert_gains, lessons, total_gain)
+    return Lesson(
+        utterance_id, round_number, lesson.gain, lesson.expert_gains, lessons, total_gain, amended=amended
+    )
 
 
 def explanation_of(

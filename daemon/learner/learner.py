@@ -3,13 +3,15 @@
 `choose`, `teach` and `apply` run in the learner's work queue; `enter_utterance` and `enter_feedback` bring
 requests there. A choice is answered at once: its event is durable with the next commit. Feedback is journaled,
 synced, applied, and only then acknowledged. `apply` is the one state transition, the same live and on replay.
-`capture` is the whole state as bytes: a snapshot, an export, and what the digest is taken of.
+`capture` is the whole state as bytes: a snapshot, an export, and what the digest is taken of. Rounds are no part
+of it: they are the history (`History`), and any of them can be taught at any time.
 """
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
+from math import nan
 from time import time
 from typing import Any, TypeVar
 
@@ -22,21 +24,43 @@ from galloon.codec.explanation import Explanation
 from galloon.codec.feedback import check_feedback, feedback_from_wire
 from galloon.codec.learner import extra_to_wire
 from galloon.codec.utterance import canonical_bytes, decode_utterance, fingerprint
-from galloon.daemon.errors import OutOfService, StoreConflict, StoreError, Unavailable, UnknownLearner
+from galloon.daemon.errors import (
+    OutOfService,
+    StoreConflict,
+    StoreError,
+    Unavailable,
+    UnknownLearner,
+    UnknownRound,
+)
 from galloon.daemon.failpoints import reach
-from galloon.daemon.futures import resolve
 from galloon.daemon.learner import rehearsal
 from galloon.daemon.learner.accepted_feedback import check_accepted
 from galloon.daemon.learner.answers import explanation_of, lesson_of
 from galloon.daemon.learner.books import Books
 from galloon.daemon.learner.description import Description
-from galloon.daemon.learner.events import Chose, Event, Expired, Taught
+from galloon.daemon.learner.events import (
+    Amended,
+    Applied,
+    Chose,
+    Event,
+    Exchanged,
+    Expired,
+    Kept,
+    Taught,
+    TaughtAtOnce,
+    from_entry,
+)
+from galloon.daemon.learner.history import History
+from galloon.daemon.learner.id_filter import IdFilter
+from galloon.daemon.learner.old_rounds import old_rounds
+from galloon.daemon.learner.rebuild import Plan, Player, Rebuilt, amendments, is_amendment
 from galloon.daemon.learner.round import Reply, Round, Rounds, Status, Warm
-from galloon.daemon.learner.work_queue import WorkQueue
+from galloon.daemon.learner.work_queue import DISK, WorkQueue
 from galloon.daemon.limits import Limits
 from galloon.daemon.store.journal import Journal
-from galloon.daemon.store.protocol import VOID, Entry, OnDurable, SaveSnapshot
+from galloon.daemon.store.protocol import Entry, Exchange, OnDurable, SaveSnapshot
 from galloon.learners import state
+from galloon.learners.combiners import contract
 from galloon.learners.combiners.contract import Combiner, Statistics
 from galloon.learners.combiners.spec import ALGORITHMS, CombinerSpec
 from galloon.learners.combiners.weight_table import WeightTable
@@ -46,10 +70,12 @@ from galloon.v1 import combine_pb2 as wire
 from galloon.v1 import utterance_pb2
 
 SNAPSHOT_KIND = "learner"
-SNAPSHOT_VERSION = 1
+SNAPSHOT_VERSION = 2  # of version 1, all rounds were part
 # Of utterances in the work queue, however many streams they came from: beyond this, streams read no more for a
 # moment. As parsed messages they take twelve times as much.
 WAITING_BYTES = 524_288
+CATCH_UP = 200  # entries that come while a rebuilt state is exchanged
+IDS_AT_ONCE = 500  # some milliseconds
 T = TypeVar("T")
 Build = Callable[[CombinerSpec, int], Combiner]  # with the budget of transitions
 log = structlog.get_logger()
@@ -79,7 +105,11 @@ class Learner:
         self._limits, self._clock = limits, clock
         self.setting = Setting(spec.setting) if spec.setting else ALGORITHMS[spec.algorithm]
         self.experts = (*spec.engines, *spec.derived)
-        self.rounds = Rounds(limits.remembered_rounds)
+        self.rounds = Rounds(limits.warm_rounds)
+        self.history: History | None = None
+        self.unapplied: dict[str, int] = {}  # feedback that is journaled and not yet applied: seq by id
+        self.unrecorded: list[Applied] = []  # applied while it was recovered; the journal does not say so yet
+        self.amended_seq = 0  # of the last amendment that the state does not know; 0 where it knows all
         self.books = Books(spec)
         self.seq = 0  # of the last entry
         self.snapshot_seq = 0  # of the last entry that a snapshot covers
@@ -87,12 +117,29 @@ class Learner:
         self.snapshot_time: float | None = None
         self.created_time = clock()  # or recovered
         self.broken: Exception | None = None
+        self.replaying = False  # the history goes on after `seq`, but not for this learner
         self._closed = False
 
-    def attach(self, key: int, queue: WorkQueue, journal: Journal) -> None:
+    def read_from(self, history: History) -> None:
+        """Rounds that are not warm are here."""
+        self.history = history
+        self.rounds.find_cold = lambda utterance_id: history.find(
+            utterance_id, self.seq if self.replaying else None
+        )
+        self.rounds.ids = IdFilter(complete=False)
+
+    def attach(self, key: int, queue: WorkQueue, journal: Journal, history: History) -> None:
         """Go live: from here on events are journaled under this key."""
         self.key, self.queue, self._journal = key, queue, journal
+        self.history, self.rounds.find_cold = history, history.find
+        recovered = self.seq
+        self.rounds.durable = lambda: max(journal.durable(key), recovered)
         self.rounds_recovered = self.rounds.started  # what a client saw beyond this was lost
+        for applied in self.unrecorded:
+            self._append(applied)
+        for round_ in [each for each in self.rounds.recent.values() if not each.in_history]:
+            self._append(round_.keep())
+        self.unrecorded = []
 
     # Requests; called on the event loop.
 
@@ -108,11 +155,12 @@ class Learner:
             if answer is not None or error is not None:
                 reply(answer, error)
 
-        self.queue.enter(("teach", 0), partial(self.teach, message, reply), done)
+        kind = "teach" if message.id in self.rounds.recent else DISK
+        self.queue.enter((kind, 0), partial(self.teach, message, reply), done)
 
     async def statuses(self, utterance_ids: list[str]) -> list[wire.RoundState.ValueType]:
         """What became of these utterances."""
-        return await self.look("status", lambda rounds: [rounds.state_of(i) for i in utterance_ids])
+        return await self.look(DISK, lambda rounds: [rounds.state_of(i) for i in utterance_ids])
 
     async def look(self, kind: str, work: Callable[[Rounds], T]) -> T:
         """Look at the rounds while none of them changes."""
@@ -128,38 +176,95 @@ class Learner:
         """Of everything durable, and of the combiner's state alone."""
 
         def work() -> tuple[str, str]:
-            return state.digest(self.capture(self.rounds.started)), self._combiner.digest()
+            return state.digest(self.capture()), self._combiner.digest()
 
         return await self.queue.run(("capture", 0), work)
 
     async def explain(self, utterance_id: str, slots: range) -> tuple[Explanation, int]:
         """Why these slots of an utterance were chosen so, and how many slots it has."""
-        work = partial(self._explain, utterance_id, slots)
-        return await self.queue.run(("explain", len(slots).bit_length()), work)
+        return await self.queue.run((DISK, 0), partial(self._explain, utterance_id, slots))
 
     async def export(self) -> bytes:
-        return await self.queue.run(("capture", 0), lambda: self.capture(self.rounds.started))
+        return await self.queue.run(("capture", 0), self.capture)
 
     async def snapshot(self) -> int:
-        """Write a snapshot that covers the journal up to now; returns the entries that it dropped.
+        """Write a snapshot that covers the journal up to now; returns the older ones that it replaced.
 
         First it is restored: what could not come back never replaces what can.
         """
-        taken = await self._captured()
+        taken = await self.queue.run(("capture", 0), self._captured)
         await asyncio.to_thread(self._check_comes_back, taken.data)
+        assert self.history is not None, "a learner that lives has a history"
+        old = await asyncio.to_thread(self.history.superseded)
         try:
-            dropped = await self._journal.transact(
-                SaveSnapshot(self.key, taken.seq, taken.data, time(), (self.snapshot_seq,))
-            )
+            gone = await self._journal.transact(SaveSnapshot(self.key, taken.seq, taken.data, time(), old))
         except StoreConflict as error:
             raise self._deleted() from error
         self.snapshot_seq, self.snapshot_bytes = taken.seq, len(taken.data)
         self.snapshot_time = self._clock()
-        return dropped
+        return gone
 
-    async def expire(self) -> None:
-        """Expire rounds that waited too long."""
-        await self.queue.run(("expire", 0), self._expire_overdue)
+    async def rebuild(self, why: str) -> Rebuilt:
+        """Make the state again from the history, while this one serves, and put it in the place of this one."""
+        history = self.history
+        assert history is not None, "a learner that lives has a history"
+        reach("rebuild.before_replay")
+        player = await asyncio.to_thread(self._start_player, history)
+        try:
+            while await asyncio.to_thread(lambda: player.feed(history.played(player.seq))) > CATCH_UP:
+                pass
+            reach("rebuild.after_replay")
+            loop = asyncio.get_running_loop()
+            return await self.queue.run((DISK, 0), partial(self._exchange, player, history, why, loop))
+        finally:
+            await asyncio.to_thread(player.stop)
+
+    def _start_player(self, history: History) -> Player:
+        base, state_then = history.base()
+        amended = amendments(from_entry(entry) for entry in history.entries(0) if is_amendment(entry))
+        plan = Plan(self.name, self.spec.to_json(), asdict(self._limits), base)
+        return Player(plan, state_then, amended)
+
+    def _exchange(
+        self, player: Player, history: History, why: str, loop: asyncio.AbstractEventLoop
+    ) -> Rebuilt:
+        """In a thread, while nothing else of this learner runs: the last entries, then the other state."""
+        self._check_usable()
+        asyncio.run_coroutine_threadsafe(self._journal.flushed(), loop).result()
+        player.feed(history.played(player.seq))
+        found = player.finish()
+        other = Learner(self.name, self.spec, self._build, self._limits, self._clock)
+        other.restore(found.state)
+        self.seq += 1
+        event = Exchanged(time(), why)
+        data = other._packed({"unapplied": sorted(self.unapplied.items())})
+        change = Exchange(
+            self.key, self.seq, event.kind, event.to_bytes(), data, time(), history.base()[0] + 1
+        )
+        asyncio.run_coroutine_threadsafe(self._journal.transact(change), loop).result()
+        self._combiner, self.amended_seq = other._combiner, 0
+        self.rounds.lessons, self.rounds.total_gain = other.rounds.lessons, other.rounds.total_gain
+        self.snapshot_seq, self.snapshot_bytes, self.snapshot_time = self.seq, len(data), self._clock()
+        log.info(
+            "learner rebuilt",
+            learner=self.name,
+            why=why,
+            rounds=found.rounds,
+            lessons=found.lessons,
+            seconds=round(found.seconds, 2),
+        )
+        return found
+
+    async def load_ids(self) -> None:
+        """Read which ids are known, after a start, so that new utterances need no look at the disk."""
+        if self.rounds.ids.complete or self.history is None:
+            return
+        keys = self.history.keys()
+        while chunk := await asyncio.to_thread(next, keys, None):
+            for start in range(0, len(chunk), IDS_AT_ONCE):
+                add = partial(self.rounds.ids.add_all, chunk[start : start + IDS_AT_ONCE])
+                await self.queue.run(("ids", 0), add)
+        self.rounds.ids.complete = True
 
     async def close(self) -> None:
         """Refuse everything from now on: it is about to be deleted."""
@@ -180,7 +285,7 @@ class Learner:
             game=self._combiner.game,
             rounds_started=rounds.started,
             lessons=rounds.lessons,
-            rounds_pending=len(rounds.pending),
+            rounds_pending=rounds.pending,
             rounds_expired=rounds.expired_count,
             total_gain=rounds.total_gain,
             rates=self.books.rates,
@@ -204,7 +309,8 @@ class Learner:
     def choose(self, message: utterance_pb2.Utterance, alternatives: bool) -> bytes:
         """The answer to an utterance; a round begins, unless it has begun before."""
         self._check_usable()
-        mark = fingerprint(canonical_bytes(message))
+        canonical = canonical_bytes(message)
+        mark = fingerprint(canonical)
         known = self.rounds.answer_to(message.id, mark)
         if known is not None:
             return repeated(known)
@@ -213,70 +319,89 @@ class Learner:
         number = self.rounds.started
         choice = self._combiner.choose(utterance, number)
         answer = answer_to_bytes(choice_of(choice, message.id, number, self.rounds.lessons, alternatives))
-        event = Chose(number, message.id, mark, choice.memory, answer)
+        event = Chose(number, message.id, mark, choice.memory, answer, canonical, time())
         self.apply(event, Warm(utterance, choice))
         self._append(event)
-        if len(self.rounds.pending) > self._limits.pending_rounds:
-            self._expire_overdue()
         return answer
 
     def teach(self, message: wire.Feedback, reply: Reply) -> bytes | None:
         """The answer, where it is known already; else None, and `reply` hears of it when it is learned."""
         self._check_usable()
+        replace = message.replace
+        message.ClearField("replace")  # how it came, not what it says
         data = canonical_bytes(message)
         mark = fingerprint(data)
-        round_ = self.rounds.awaiting(message.id, mark)
-        if round_.status is Status.LEARNED:
+        round_ = self.rounds.awaiting(message.id, mark, replace)
+        if round_.status is Status.LEARNED and round_.feedback == mark:
             return repeated(round_.lesson)
         if round_.status is Status.TEACHING:
             round_.waiters.append(reply)  # the same is on its way to the disk
             return None
         check_accepted(message, self.setting)  # refused before anything is written
-        check_feedback(message)
+        check_feedback(message, replace)
         self._check_room()
+        if round_.status is Status.LEARNED or message.withdrawn:
+            self._amend(round_, message, mark, reply)
+            return None
         round_.status, round_.feedback, round_.waiters = Status.TEACHING, mark, [reply]
-        event = Taught(message.id, mark, data)
-        self._append(event, partial(self._on_durable, event, [round_]))
+        event = Taught(message.id, mark, data, time())
+        self._append(event, partial(self._on_durable, event, round_))
+        self.unapplied[message.id] = self.seq
         return None
 
-    def _on_durable(self, event: Taught | Expired, rounds: list[Round], error: StoreError | None) -> None:
-        """On the event loop: an event is durable, or was given up; the next step is queued."""
-        answered = partial(self._answer, rounds)
+    def _on_durable(self, event: Taught, round_: Round, error: StoreError | None) -> None:
+        """On the event loop: feedback is durable, or was given up; the next step is queued."""
+        answered = partial(self._answer, round_)
         if error is not None:
-            self.queue.enter(("undo", 0), partial(_undo, rounds), lambda *_: answered(None, error))
-        elif isinstance(event, Taught):
-            self.queue.enter(("learn", 0), partial(self._apply_lesson, event), answered)
+            self.queue.enter(("undo", 0), partial(self._undo, round_), lambda *_: answered(None, error))
         else:
-            self.queue.enter(("expire", 0), partial(self.apply, event), answered)
+            self.queue.enter(("learn", 0), partial(self._apply_lesson, event), answered)
+
+    def _undo(self, round_: Round) -> None:
+        self.unapplied.pop(round_.id, None)
+        round_.wait_again()
 
     def _apply_lesson(self, event: Taught) -> bytes:
         reach("lesson.before_apply")
-        answer = self.apply(event)
+        try:
+            answer = self.apply(event)
+        except LearnerError:
+            self._append(Applied(event.id, b""))
+            raise
+        self._append(Applied(event.id, answer))
         reach("lesson.after_apply")
         return answer
 
-    def _answer(self, rounds: list[Round], answer: bytes | None, error: Exception | None) -> None:
+    def _answer(self, round_: Round, answer: bytes | None, error: Exception | None) -> None:
         """On the event loop: tell everybody who waits for it."""
-        for round_ in rounds:
-            waiters, round_.waiters = round_.waiters, []
-            for number, reply in enumerate(waiters):
-                again = number > 0 and bool(answer)
-                reply(repeated(answer) if again and answer else answer, error)
+        waiters, round_.waiters = round_.waiters, []
+        for number, reply in enumerate(waiters):
+            again = number > 0 and bool(answer)
+            reply(repeated(answer) if again and answer else answer, error)
 
-    def _expire_overdue(self) -> None:
-        if self._closed:
-            return
-        started_before = self._clock() - self._limits.pending_age_s
-        overdue = self.rounds.overdue(self._limits.pending_rounds, started_before)
-        if overdue:
-            event = Expired(overdue)
-            rounds = [self.rounds.pending[utterance_id] for utterance_id in overdue]
-            self._append(event, partial(self._on_durable, event, rounds))
+    def _amend(self, round_: Round, message: wire.Feedback, mark: bytes, reply: Reply) -> None:
+        """Other feedback, or none, takes the place of what was taught: acknowledged once it is durable."""
+        if round_.status is not Status.LEARNED:
+            raise UnknownRound(f"utterance {message.id!r} has no feedback to withdraw", "feedback.id")
+        lesson = contract.Lesson(nan)
+        answer = answer_to_bytes(
+            lesson_of(lesson, round_.id, round_.number, self.rounds.lessons, self.rounds.total_gain, True)
+        )
+        feedback = b"" if message.withdrawn else canonical_bytes(message)
+        event = Amended(message.id, mark, feedback, answer, time())
+
+        def durable(error: StoreError | None) -> None:
+            if error is not None:
+                reply(None, error)
+            else:
+                self.queue.enter(("amend", 0), partial(self.apply, event), reply)
+
+        self._append(event, durable)
 
     def _explain(self, utterance_id: str, slots: range) -> tuple[Explanation, int]:
         self._check_usable()
         round_ = self.rounds.known(utterance_id)
-        memory = round_.memory if round_.warm is None else round_.warm.choice.memory
+        memory = round_.memory
         known = self._combiner.explain(memory, slots, round_.view) if memory else None
         return explanation_of(round_.answer, round_.status.on_the_wire, self.rounds.lessons, known, slots)
 
@@ -290,17 +415,25 @@ class Learner:
         """
         match event:
             case Chose():
-                round_ = self.rounds.chosen(event, self._clock(), warm)
-                self._combiner.observe(event.memory, warm.choice.view if warm else None)
+                round_ = self.rounds.chosen(event, warm)
+                self._combiner.observe(event.memory, round_.view)
                 return round_.answer
             case Taught():
                 return self._learn(event)
+            case Amended():
+                return self._apply_amendment(event)
             case Expired():
                 self.rounds.expired(event.ids)
-                return b""
+            case Kept():
+                if event.id not in self.rounds.recent:
+                    self.rounds.adopt(Round.kept(event))
+            case Applied() | Exchanged():
+                pass  # say when, and why, something else was applied
+        return b""
 
     def _learn(self, event: Taught) -> bytes:
         round_ = self.rounds.taught(event.id)
+        self.unapplied.pop(event.id, None)
         feedback = feedback_from_wire(wire.Feedback.FromString(event.feedback))
         try:
             lesson = self._combiner.learn(round_.memory, feedback, round_.view)
@@ -310,30 +443,55 @@ class Learner:
         except Exception as error:
             self.broken = error
             raise
-        self.rounds.learned(round_, event.fingerprint, lesson.gain)
-        round_.lesson = answer_to_bytes(
+        self.rounds.learned(lesson.gain)
+        answer = answer_to_bytes(
             lesson_of(lesson, round_.id, round_.number, self.rounds.lessons, self.rounds.total_gain)
         )
+        round_.taught(event.fingerprint, event.feedback, answer)
         if round_.warm is not None:
             round_.warm.feedback = feedback
             self.books.enter(round_)
-        return round_.lesson
+        return answer
+
+    def _apply_amendment(self, event: Amended) -> bytes:
+        """The round says so from now on; the state does once it has been rebuilt."""
+        round_ = self.rounds.touch(event.id)
+        if round_ is not None:
+            round_.amended(event)
+        self.amended_seq = self.seq
+        return event.answer
 
     # Snapshots.
 
-    def capture(self, before: int, observed: bytes = b"") -> bytes:
-        """The whole state, as if no round from number `before` on had begun: with what was observed before it."""
-        meta, arrays = self.rounds.capture(before)
-        arrays["combiner"] = np.frombuffer(self._combiner.to_bytes(observed), dtype=np.uint8)
-        meta["spec"] = self.spec.to_json()
-        return state.pack(SNAPSHOT_KIND, SNAPSHOT_VERSION, meta, arrays)
+    def capture(self) -> bytes:
+        """The whole state."""
+        return self._packed({})
 
-    def restore(self, data: bytes) -> None:
-        """Continue from captured bytes."""
+    def _captured(self) -> Captured:
+        """The state after all entries so far, but for feedback that is not applied yet: it is named."""
+        self._check_usable()
+        return Captured(self.seq, self._packed({"unapplied": sorted(self.unapplied.items())}))
+
+    def _packed(self, more: Mapping[str, Any]) -> bytes:
+        meta, arrays = self.rounds.capture()
+        arrays["combiner"] = np.frombuffer(self._combiner.to_bytes(), dtype=np.uint8)
+        if self.amended_seq:
+            meta["amended_seq"] = self.amended_seq
+        return state.pack(
+            SNAPSHOT_KIND, SNAPSHOT_VERSION, {**meta, **more, "spec": self.spec.to_json()}, arrays
+        )
+
+    def restore(self, data: bytes) -> tuple[tuple[str, int], ...]:
+        """Continue from captured bytes; gives ids and places of feedback that was journaled and is not in them."""
         found = state.unpack(data, SNAPSHOT_KIND, SNAPSHOT_VERSION)
         self._combiner.restore(found.arrays["combiner"].tobytes())
-        self.rounds.restore(found.meta, found.arrays, self._clock())
+        self.rounds.restore(found.meta, found.arrays)
+        if found.version == 1:
+            for round_ in old_rounds(found.meta, found.arrays):
+                self.rounds.adopt(round_)
+        self.amended_seq = int(found.meta.get("amended_seq", 0))
         self.snapshot_bytes, self.snapshot_time = len(data), self._clock()
+        return tuple((str(id_), int(seq)) for id_, seq in found.meta.get("unapplied", ()))
 
     def _check_comes_back(self, data: bytes) -> None:
         """Refuse captured bytes that do not restore to themselves; the learner stops, its old snapshot stays."""
@@ -347,8 +505,8 @@ class Learner:
     def _twin(self, data: bytes) -> "Learner":
         """Another learner of the same spec, made of captured bytes, which must be its own state's bytes too."""
         other = Learner(self.name, self.spec, self._build, self._limits, self._clock)
-        other.restore(data)
-        if other.capture(other.rounds.started) != data:
+        unapplied = other.restore(data)
+        if data not in (other.capture(), other._packed({"unapplied": list(unapplied)})):
             raise DamagedState("another state came back than was captured")
         return other
 
@@ -357,47 +515,32 @@ class Learner:
 
         What a stranger sent may fail only later: when it is shown, written and read back, explained or taught.
         """
-        data = self.capture(self.rounds.started)
+        self.amended_seq = 0  # of a history that stays where it was
+        data = self.capture()
         extra_to_wire(self._combiner.statistics().extra)
         self._combiner.digest()
-        for answer in self.rounds.answers():
-            repeated(answer)
+        rounds = list(self.rounds.recent.values())
+        for round_ in rounds:
+            round_.keep().to_bytes()
+            for answer in filter(None, (round_.answer, round_.lesson)):
+                repeated(answer)
         other = self._twin(data)
-        rehearsal.play(other._combiner, self.rounds.pending.values())
-        other._twin(other.capture(other.rounds.started))
+        rehearsal.play(other._combiner, [round_ for round_ in rounds if round_.status is Status.PENDING])
+        other._twin(other.capture())
         return data
 
-    async def _captured(self) -> Captured:
-        """The state after exactly the entries up to a mark, while rounds go on.
-
-        The mark is a void entry. When it is durable, every feedback before it has been queued and none after it,
-        so what is captured next in the work queue is the state at the mark but for rounds begun since.
-        """
-        captured: asyncio.Future[Captured] = asyncio.get_running_loop().create_future()
-
-        def mark() -> None:
-            self._check_usable()
-            before, seq, observed = self.rounds.started, self.seq + 1, self._combiner.observed()
-
-            def on_durable(error: StoreError | None) -> None:
-                if error is None:
-                    work = partial(self._capture_at, seq, before, observed)
-                    self.queue.enter(("capture", 0), work, partial(resolve, captured))
-                else:
-                    resolve(captured, None, error)
-
-            self._append(None, on_durable)
-
-        await self.queue.run(("mark", 0), mark)
-        return await captured
-
-    def _capture_at(self, seq: int, before: int, observed: bytes) -> Captured:
-        return Captured(seq, self.capture(before, observed))
-
-    def _append(self, event: Event | None, on_durable: OnDurable | None = None) -> None:
+    def _append(self, event: Event, on_durable: OnDurable | None = None) -> None:
         self.seq += 1
-        kind, body = (VOID, b"") if event is None else (event.kind, event.to_bytes())
-        self._journal.append(Entry(self.key, self.seq, kind, body, on_durable))
+        self._journal.append(Entry(self.key, self.seq, event.kind, event.to_bytes(), on_durable, event.key))
+        self.place(event, self.seq)
+
+    def place(self, event: Event, seq: int) -> None:
+        """The entry of an event has this place in the journal: its round must not leave memory before."""
+        old = isinstance(event, TaughtAtOnce) or (isinstance(event, Chose) and not event.utterance)
+        if isinstance(event, Chose | Taught | Applied | Amended | Kept) and not old:
+            round_ = self.rounds.recent.get(event.id)
+            if round_ is not None:
+                round_.seq = seq
 
     def _check_usable(self) -> None:
         if self._closed:
@@ -418,11 +561,6 @@ class Learner:
     def _check_room(self) -> None:
         if not self._journal.has_room():
             raise Unavailable("the disk of the daemon lags behind: send this again later")
-
-
-def _undo(rounds: list[Round]) -> None:
-    for round_ in rounds:
-        round_.wait_again()
 
 
 def spec_of(data: bytes) -> CombinerSpec:

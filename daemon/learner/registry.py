@@ -21,6 +21,7 @@ from weakref import WeakValueDictionary
 
 from galloon.codec.spec import spec_from_wire, spec_to_wire
 from galloon.daemon.errors import Invalid, OtherSpec, OutOfService, Refused, StoreError, UnknownLearner
+from galloon.daemon.learner.history import History
 from galloon.daemon.learner.learner import Build, Learner, spec_of
 from galloon.daemon.learner.work_queue import WorkQueue
 from galloon.daemon.limits import Limits, check
@@ -188,7 +189,8 @@ class Registry:
 
     def adopt(self, learner: Learner, key: int) -> None:
         """Let a learner that is in the store go live."""
-        learner.attach(key, WorkQueue(self._pool, self._inline_s), self._journal)
+        queue, history = WorkQueue(self._pool, self._inline_s), History(self._journal.backend, key)
+        learner.attach(key, queue, self._journal, history)
         self._learners[learner.name] = learner
         self._changed(learner.name, learner.broken is None)
 

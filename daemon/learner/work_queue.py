@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, TypeVar
 from galloon.daemon.futures import resolve
 
 T = TypeVar("T")
+DISK = "disk"  # work of this kind may wait for the disk: always in a thread
 Kind = tuple[str, int]  # what is done, and the order of magnitude of how much
 Done = Callable[[Any, Exception | None], None]
 Outcome = tuple[Any, Exception | None]
@@ -79,7 +80,7 @@ class WorkQueue:
                 self._loop.call_soon(self._go_on)
                 return
             piece = self._waiting.popleft()
-            if self._seconds.get(piece.kind, HEAVY_UNTIL_MEASURED) > self._inline_s:
+            if piece.kind[0] == DISK or self._seconds.get(piece.kind, HEAVY_UNTIL_MEASURED) > self._inline_s:
                 self._pool.submit(self._in_thread, piece)
                 return
             self._tell(piece, *self._do(piece))

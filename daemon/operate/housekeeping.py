@@ -1,5 +1,5 @@
-"""What must happen now and then: snapshots by count and by age, expiry by age, counting of error rates, giving
-memory back.
+"""What must happen now and then: snapshots by count and by age, retention of the history, rebuilding of learners
+whose feedback was amended, counting of error rates, giving memory back.
 
 One learner at a time, so that housekeeping never takes more than its share. A snapshot that fails is logged and
 tried again; nothing is lost by it, the journal is still there.
@@ -9,6 +9,7 @@ import asyncio
 import gc
 from collections.abc import Callable
 from itertools import count
+from time import time
 
 import structlog
 
@@ -18,11 +19,15 @@ from galloon.daemon.http.metrics import Metrics
 from galloon.daemon.learner.learner import Learner
 from galloon.daemon.learner.registry import Registry
 from galloon.daemon.operate.memory import give_back
+from galloon.daemon.operate.retention import Retention
+from galloon.daemon.store.journal import Journal
 
 log = structlog.get_logger()
 TICK_S = 0.5
 # Rounds whose errors are counted in one tick, so that it stays below a few percent of a core.
 COUNTED_ROUNDS = 25
+RETENTION_TICKS = 600  # five minutes
+REBUILD_PAUSE_S = 30.0  # after one that failed
 GIVE_BACK_TICKS = 20  # ten seconds; it takes some milliseconds
 
 
@@ -30,9 +35,17 @@ class Housekeeping:
     """Call `run` as a task of its own; `snapshot_all` before the end."""
 
     def __init__(
-        self, registry: Registry, config: Store, metrics: Metrics, clock: Callable[[], float]
+        self,
+        registry: Registry,
+        journal: Journal,
+        config: Store,
+        metrics: Metrics,
+        clock: Callable[[], float],
     ) -> None:
         self._registry, self._config, self._metrics, self._clock = registry, config, metrics, clock
+        self._retention = Retention(journal, config, time)
+        self._rebuilds: dict[str, asyncio.Task[None]] = {}  # under way, by learner; one at a time
+        self._rebuild_at = 0.0
 
     async def run(self) -> None:
         for tick in count(1):
@@ -42,6 +55,8 @@ class Housekeeping:
                 await self._look_after(learner)
                 await asyncio.sleep(0)  # a thousand of them would hold up the streams
             await asyncio.to_thread(self._count_errors, learners)
+            if tick % RETENTION_TICKS == 1:
+                await self._cut_history(learners)
             if tick % GIVE_BACK_TICKS == 0:
                 gc.collect()  # gRPC leaves a cycle with every call, and the collector's own turn comes late
                 await asyncio.to_thread(give_back)
@@ -56,12 +71,30 @@ class Housekeeping:
         if learner.broken is not None:
             return
         try:
-            if learner.rounds.pending:
-                await learner.expire()
+            await learner.load_ids()
             if self._is_due(learner):
                 await self._snapshot(learner)
+            if learner.amended_seq and not self._rebuilds and self._clock() >= self._rebuild_at:
+                self._rebuilds[learner.name] = asyncio.create_task(self._rebuild(learner))
         except DaemonError as error:
             log.warning("housekeeping failed", learner=learner.name, error=str(error))
+
+    async def _rebuild(self, learner: Learner) -> None:
+        """What was replaced or withdrawn leaves the state; the learner serves meanwhile."""
+        try:
+            await learner.rebuild("feedback was replaced or withdrawn")
+            self._metrics.rebuilds.inc()
+        except DaemonError as error:
+            log.warning("rebuild failed; it is tried again", learner=learner.name, error=str(error))
+            self._rebuild_at = self._clock() + REBUILD_PAUSE_S
+        finally:
+            del self._rebuilds[learner.name]
+
+    async def _cut_history(self, learners: list[Learner]) -> None:
+        try:
+            await self._retention.look([learner for learner in learners if learner.broken is None])
+        except DaemonError as error:
+            log.warning("retention failed; it is tried again", error=str(error))
 
     def _count_errors(self, learners: list[Learner]) -> None:
         """Share what may be counted among the learners that have something to count."""
@@ -77,6 +110,6 @@ class Housekeeping:
         return entries >= self._config.snapshot_events or self._clock() - since >= self._config.snapshot_age_s
 
     async def _snapshot(self, learner: Learner) -> None:
-        dropped = await learner.snapshot()
+        replaced = await learner.snapshot()
         self._metrics.snapshots.inc()
-        log.debug("snapshot written", learner=learner.name, bytes=learner.snapshot_bytes, entries=dropped)
+        log.debug("snapshot written", learner=learner.name, bytes=learner.snapshot_bytes, replaced=replaced)

@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from concurrent.futures import Executor
 from functools import partial
+from itertools import count
 from typing import Any
 
 import grpc
@@ -21,6 +22,7 @@ from galloon.daemon.http.metrics import Metrics
 from galloon.daemon.learner.learner import Learner
 from galloon.daemon.learner.registry import Registry
 from galloon.daemon.learner.round import Rounds
+from galloon.daemon.learner.work_queue import DISK
 from galloon.daemon.limits import Limits, check
 from galloon.daemon.rpc.auth import Gate, Principal
 from galloon.daemon.rpc.calls import Calls
@@ -37,6 +39,7 @@ PART = 32  # lines of one part
 AT_ONCE = 2  # documents that are matched at the same time: each holds its words in memory
 LAG_PAUSE_S = 0.02
 MOST_PAGE = 1_000_000
+EMPTY_PAGES = 100  # in a row, after which a whole document is over
 
 
 class DocumentService(Calls):
@@ -89,7 +92,7 @@ class DocumentService(Calls):
         check_document_id(request.id, "id")
         if request.whole and len(request.pages) != 1:
             raise Invalid(f"pages: {len(request.pages)} texts; a whole document has one", "pages")
-        found = await learner.look("document", partial(_lines_of, request.id))
+        found = await learner.look(DISK, partial(_lines_of, request))
         if not found:
             raise UnknownRound(
                 f"no line of document {request.id!r} is known: combine it, then send this again", "id"
@@ -171,16 +174,22 @@ class DocumentService(Calls):
         return response
 
 
-def _lines_of(document: str, rounds: Rounds) -> dict[tuple[int, int], tuple[str, str]]:
-    """The ids and combined texts of a document's lines that are remembered, by page and number."""
-    found = {}
-    prefix = f"{document}/"
-    for round_ in (*rounds.over.values(), *rounds.pending.values()):
-        page, _, line = round_.id.removeprefix(prefix).partition("/")
-        if round_.id.startswith(prefix) and page.isdecimal() and line.isdecimal():
+def _lines_of(request: wire.CorrectDocumentRequest, rounds: Rounds) -> dict[tuple[int, int], tuple[str, str]]:
+    """The ids and combined texts of a document's lines that are in the history, by page and number."""
+    found: dict[tuple[int, int], tuple[str, str]] = {}
+    first = request.first_page or 1
+    page, empty = (1 if request.whole else first), 0
+    while empty < EMPTY_PAGES if request.whole else page < first + len(request.pages):
+        before = len(found)
+        for line in count(1):
+            round_ = rounds.find(f"{request.id}/{page}/{line}")
+            if round_ is None:
+                break
             choice = combine_pb2.CombineResponse.FromString(round_.answer).choice
-            found[int(page), int(line)] = round_.id, choice.text
-    return dict(sorted(found.items()))
+            found[page, line] = round_.id, choice.text
+        empty = 0 if len(found) > before else empty + 1
+        page += 1
+    return found
 
 
 def _corrected(

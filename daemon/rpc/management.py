@@ -189,7 +189,7 @@ class LearnerService(Calls):
         return Statistics(
             rounds_started=rounds.started,
             lessons=rounds.lessons,
-            rounds_pending=len(rounds.pending),
+            rounds_pending=rounds.pending,
             rounds_expired=rounds.expired_count,
             gain=rounds.total_gain,
             regret=combiner.regret,

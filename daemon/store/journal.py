@@ -11,11 +11,13 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from galloon.daemon.errors import StoreConflict, StoreError, StoreFailed, StoreFull
 from galloon.daemon.failpoints import reach
 from galloon.daemon.futures import resolve
+from galloon.daemon.store.compression import packed
 from galloon.daemon.store.protocol import (
     VOID,
     Backend,
@@ -58,9 +60,9 @@ class CommitFigures:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Awaited:
-    """An operation, and who awaits it."""
+    """An operation, and who awaits it; none where somebody waits for what is before it."""
 
-    operation: Operation
+    operation: Operation | None
     future: asyncio.Future[int]
 
 
@@ -68,7 +70,7 @@ class Journal:
     """Everything that is to be written, of all learners."""
 
     def __init__(self, backend: Backend, commit_delay_s: float, queue_bytes: int) -> None:
-        self._backend, self._delay, self._queue_bytes = backend, commit_delay_s, queue_bytes
+        self.backend, self._delay, self._queue_bytes = backend, commit_delay_s, queue_bytes
         self.figures = CommitFigures()
         self._queue: deque[Entry | _Awaited] = deque()
         self._queued_bytes = 0
@@ -107,6 +109,16 @@ class Journal:
         self._some.set()
         return await future
 
+    async def flushed(self) -> None:
+        """Until all that is queued is durable."""
+        if self._closing:
+            raise StoreFailed("the journal is closed")
+        future: asyncio.Future[int] = self._loop.create_future()
+        self._queue.append(_Awaited(None, future))
+        self._urgent.set()
+        self._some.set()
+        await future
+
     def has_room(self) -> bool:
         """Whether the queue takes more."""
         return self._queued_bytes < self._queue_bytes
@@ -128,7 +140,7 @@ class Journal:
         self._urgent.set()
         self._some.set()
         await asyncio.to_thread(self._thread.join)
-        await asyncio.to_thread(self._backend.close)
+        await asyncio.to_thread(self.backend.close)
 
     def _weigh(self, learner: int, size: int) -> None:
         """So many bytes of a learner came into the queue, or left it if less than 0."""
@@ -185,9 +197,8 @@ class Journal:
     def _write_batch(self, batch: list[Entry]) -> bool:
         """Write entries with one sync, and tell those who wait; False when they must be tried again."""
         started = time.perf_counter()
-        error = self._attempt(
-            lambda: self._backend.write(batch), "journal.before_write", "journal.after_sync"
-        )[1]
+        write = partial(self.backend.write, [packed(entry) for entry in batch])
+        error = self._attempt(write, "journal.before_write", "journal.after_sync")[1]
         elapsed = time.perf_counter() - started
         if isinstance(error, StoreConflict) and len({entry.learner for entry in batch}) > 1:
             return self._write_each_learner(batch)
@@ -241,7 +252,10 @@ class Journal:
 
     def _carry_out(self, awaited: _Awaited) -> None:
         operation = awaited.operation
-        result, error = self._attempt(lambda: self._backend.transact(operation), *FAILPOINTS[type(operation)])
+        if operation is None:
+            self._loop.call_soon_threadsafe(resolve, awaited.future, 0, self._failure)
+            return
+        result, error = self._attempt(lambda: self.backend.transact(operation), *FAILPOINTS[type(operation)])
         if isinstance(operation, Exchange):
             if error is None:
                 self._durable[operation.learner] = operation.seq

@@ -160,6 +160,14 @@ class Backend(Protocol):
         """The entries with this key, in order."""
         ...
 
+    def base(self, learner: int) -> int:
+        """Where retention has cut; 0 where it has not."""
+        ...
+
+    def keys(self, learner: int) -> Iterator[list[int]]:
+        """Every key of a learner's entries, some at a time."""
+        ...
+
     def snapshots(self, learner: int) -> Sequence[StoredSnapshot]:
         """The oldest first."""
         ...

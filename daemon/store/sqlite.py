@@ -93,6 +93,12 @@ class SqliteBackend:
     def find(self, learner: int, key: int) -> Sequence[StoredEntry]:
         return self._reader.find(learner, key)
 
+    def base(self, learner: int) -> int:
+        return self._reader.base(learner)
+
+    def keys(self, learner: int) -> Iterator[list[int]]:
+        return self._reader.keys(learner)
+
     def snapshots(self, learner: int) -> Sequence[StoredSnapshot]:
         return self._reader.snapshots(learner)
 

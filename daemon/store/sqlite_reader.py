@@ -22,6 +22,7 @@ from galloon.daemon.store.sqlite_schema import (
 )
 
 ENTRIES_AT_ONCE = 64
+KEYS_AT_ONCE = 10_000
 # Every learner that a table names, by jumps through its index: a scan would take as long as the history is.
 NAMED_LEARNERS = """
 WITH RECURSIVE named(learner) AS (
@@ -53,8 +54,7 @@ class SqliteReader:
             yield StoredLearner(key, name, spec, newest or 0, body, base)
 
     def journal(self, learner: int, after: int) -> Iterator[StoredEntry]:
-        bases = self._read("SELECT base FROM learners WHERE key = ?", (learner,))
-        last = max(after, *(base for (base,) in bases)) if bases else after
+        last = max(after, self.base(learner))
         while rows := self._read(
             "SELECT seq, kind, body, checksum, key FROM journal WHERE learner = ? AND seq > ? "
             "ORDER BY seq LIMIT ?",
@@ -71,6 +71,18 @@ class SqliteReader:
             (learner, key),
         )
         return [self._entry(learner, row[0], row) for row in rows]
+
+    def base(self, learner: int) -> int:
+        return int(sum(base for (base,) in self._read("SELECT base FROM learners WHERE key = ?", (learner,))))
+
+    def keys(self, learner: int) -> Iterator[list[int]]:
+        last = -(2**63)  # no hash in practice; were it one, its round would only be looked for in vain
+        while found := self._read(
+            "SELECT DISTINCT key FROM journal WHERE learner = ? AND key != 0 AND key > ? ORDER BY key LIMIT ?",
+            (learner, last, KEYS_AT_ONCE),
+        ):
+            yield [key for (key,) in found]
+            last = found[-1][0]
 
     def snapshots(self, learner: int) -> Sequence[StoredSnapshot]:
         rows = self._read(

@@ -67,6 +67,9 @@ class Lesson:
     lessons: int  # of the learner, this one included
     total_gain: float
     repeated_answer: bool = False
+    amended: bool = (
+        False  # it took the place of other feedback, and is learned when the learner has been rebuilt
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +215,7 @@ def choice_from_wire(message: wire.Choice) -> Choice:
 def _fill_lesson(message: wire.Learned, lesson: Lesson) -> None:
     message.id, message.round, message.lessons = lesson.id, lesson.round, lesson.lessons
     message.gain, message.total_gain = lesson.gain, lesson.total_gain
-    message.repeated_answer = lesson.repeated_answer
+    message.repeated_answer, message.amended = lesson.repeated_answer, lesson.amended
     message.expert_gains.update(lesson.expert_gains)
 
 
@@ -225,6 +228,7 @@ def lesson_from_wire(message: wire.Learned) -> Lesson:
         message.lessons,
         message.total_gain,
         message.repeated_answer,
+        message.amended,
     )
 
 

@@ -1,5 +1,6 @@
 """Feedback: galloon.v1.Feedback to and from what a combiner learns from; `check_feedback` finds what is wrong."""
 
+from dataclasses import dataclass
 from math import isfinite
 
 from galloon.codec.errors import InvalidMessage, MessageTooLarge
@@ -11,10 +12,17 @@ from galloon.v1 import combine_pb2 as wire
 TRUE_TEXT_BYTES = 131_072
 
 
-def check_feedback(message: wire.Feedback) -> None:
-    """Refuse what is malformed."""
+@dataclass(frozen=True, slots=True)
+class Withdrawn:
+    """What was taught is taken back, as if it had never been."""
+
+
+def check_feedback(message: wire.Feedback, replace: bool = False) -> None:
+    """Refuse what is malformed; `replace` says whether it may take the place of other feedback."""
     check_id(message.id, "feedback.id")
     match message.WhichOneof("feedback"):
+        case "withdrawn" if not message.withdrawn or not replace:
+            raise InvalidMessage("feedback.withdrawn", "only true, and only with replace", "set both")
         case None:
             raise InvalidMessage("feedback", "give one of true_text, true_tokens, shown_gains and score")
         case "true_text":
@@ -43,8 +51,18 @@ def feedback_from_wire(message: wire.Feedback) -> Feedback:
             return Score(message.score)
 
 
-def feedback_to_wire(feedback: Feedback, utterance_id: str) -> wire.Feedback:
+def feedback_to_wire(
+    feedback: Feedback | Withdrawn, utterance_id: str, replace: bool = False
+) -> wire.Feedback:
+    message = _to_wire(feedback, utterance_id)
+    message.replace = replace
+    return message
+
+
+def _to_wire(feedback: Feedback | Withdrawn, utterance_id: str) -> wire.Feedback:
     match feedback:
+        case Withdrawn():
+            return wire.Feedback(id=utterance_id, withdrawn=True)
         case TrueText(text):
             return wire.Feedback(id=utterance_id, true_text=text)
         case TrueTokens(tokens):

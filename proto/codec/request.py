@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from galloon.codec.feedback import feedback_to_wire
+from galloon.codec.feedback import Withdrawn, feedback_to_wire
 from galloon.codec.spec import given_to_wire
 from galloon.codec.utterance import utterance_to_wire
 from galloon.learners.combiners.contract import Feedback
@@ -24,5 +24,7 @@ def utterance_request(utterance: Utterance) -> wire.CombineRequest:
     return wire.CombineRequest(utterance=utterance_to_wire(utterance))
 
 
-def feedback_request(utterance_id: str, feedback: Feedback) -> wire.CombineRequest:
-    return wire.CombineRequest(feedback=feedback_to_wire(feedback, utterance_id))
+def feedback_request(
+    utterance_id: str, feedback: Feedback | Withdrawn, replace: bool = False
+) -> wire.CombineRequest:
+    return wire.CombineRequest(feedback=feedback_to_wire(feedback, utterance_id, replace))

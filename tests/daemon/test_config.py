@@ -43,7 +43,7 @@ def test_other_programs_variables_are_left_alone():
         ("[limits]\nstreams = 1.5\n", 2, "limits.streams: 1.5 is not a whole number"),
         ("[limits]\nstreams = true\n", 2, "limits.streams: True is not a whole number"),
         ("[limits]\nstreams = 'many'\n", 2, "limits.streams: 'many' is not a whole number"),
-        ("[limits]\npending_age_s = nan\n", 2, "limits.pending_age_s: nan is not a number from"),
+        ("[store]\nsnapshot_age_s = nan\n", 2, "store.snapshot_age_s: nan is not a number from"),
         ("# hello\n[server]\nlisten = 'nowhere'\n", 3, "server.listen: 'nowhere' is not \"host:port\""),
         ("[server]\nlisten = '127.0.0.1:99999'\n", 2, "port 0 to 65535"),
         ("[server]\nreflection = 'yes'\n", 2, "server.reflection: 'yes' is not true or false"),

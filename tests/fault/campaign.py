@@ -19,8 +19,8 @@ from tests.fault.verdict import Totals, judge
 from tests.fault.workload import POSTS, Log, keep_busy
 
 # Small numbers, so that snapshots, expiry and forgetting happen all the time.
-LIMITS = Limits(pending_rounds=300)
-SETTINGS = ("store.snapshot_events=400", "limits.pending_rounds=300")
+LIMITS = Limits(warm_rounds=50)
+SETTINGS = ("store.snapshot_events=400", "limits.warm_rounds=50")
 FAILPOINTS = (
     ("journal.before_write", 60),
     ("journal.after_sync", 60),
@@ -51,7 +51,7 @@ class Outcome:
             f"{totals.uncertain:,} of unknown fate\n"
             f"{totals.rounds:,} rounds; {totals.lost_and_recalled + self.replaced:,} choices lost by a kill and "
             f"chosen anew, {self.replaced:,} of them judged anew\n"
-            f"{totals.archived:,} journal entries dropped by snapshots\n"
+            f"{totals.archived:,} journal entries before a snapshot\n"
             f"digests equal to an uninterrupted run, {totals.choices_compared:,} choices equal to the bit"
         )
 

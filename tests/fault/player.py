@@ -38,16 +38,14 @@ from galloon.learners.combiners.spec import CombinerSpec
 from galloon.v1 import combine_pb2 as wire
 from tests.fault.workload import POSTS, Post, truth_of, utterance_of
 
-LIMITS = Limits(pending_rounds=60, remembered_rounds=4096)
+LIMITS = Limits(warm_rounds=20)
 SNAPSHOT, PASSING, WITHOUT_FEEDBACK = (
     0.03,
     0.02,
     0.1,
 )  # shares of rounds: with a snapshot, a passing learner, silent
 EVENTS_AFTER = """
-SELECT seq, kind, body FROM (SELECT learner, seq, kind, body FROM archive
-                             UNION ALL SELECT learner, seq, kind, body FROM journal)
-WHERE learner = ? AND seq > ? ORDER BY seq
+SELECT seq, kind, body FROM journal WHERE learner = ? AND seq > ? ORDER BY seq
 """
 
 
@@ -209,7 +207,7 @@ def _found(backend: SqliteBackend, key: int, host: Learner, known: dict[str, int
     rows = backend._database.execute(EVENTS_AFTER, (key, known.get(host.name, 0))).fetchall()
     return {
         "name": host.name,
-        "digest": state.digest(host.capture(host.rounds.started)),
+        "digest": state.digest(host.capture()),
         "seq": host.seq,
         "events": [(seq, kind, body.hex()) for seq, kind, body in rows],
     }

@@ -13,7 +13,7 @@ import sqlite3
 import subprocess
 import sys
 from collections import Counter, defaultdict
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -22,7 +22,7 @@ import structlog
 
 from galloon.daemon.errors import StoreError
 from galloon.daemon.learner.events import Taught, from_entry
-from galloon.daemon.learner.fold import recover
+from galloon.daemon.learner.fold import Fold, recover
 from galloon.daemon.learner.learner import Learner
 from galloon.daemon.store.protocol import StoredEntry
 from galloon.daemon.store.sqlite import SqliteBackend
@@ -113,15 +113,17 @@ def _expected(data_dir: Path) -> dict[str, Expected]:
     database, found = sqlite3.connect(data_dir / FILE_NAME), {}
     for post in POSTS:
         (key,) = database.execute("SELECT key FROM learners WHERE name = ?", (post.name,)).fetchone()
-        host, expected = Learner(post.name, post.spec, build, LIMITS, lambda: 0.0), Expected()
+        limits = replace(LIMITS, warm_rounds=10**9)  # it has no store to read others from
+        host, expected = Learner(post.name, post.spec, build, limits, lambda: 0.0), Expected()
+        folding = Fold(host)
         expected.digests.append(_digest(host))
         for row in database.execute(ALL, (key,)).fetchall():
-            event = from_entry(StoredEntry(*row))
-            if event is not None:
-                host.apply(event)
+            entry = StoredEntry(*row)
+            event = from_entry(entry)
+            folding.take(entry)
             if isinstance(event, Taught):
                 expected.taught[event.id] = row[0]
-            expected.digests.append(_digest(host))
+            expected.digests.append(_digest(_finished(host, folding)))
         found[post.name] = expected
     database.close()
     return found
@@ -149,8 +151,23 @@ def _judge(image: Path, known: Known, expected: dict[str, Expected]) -> int:
     return survived
 
 
+def _finished(host: Learner, folding: Fold) -> Learner:
+    """What a start would make of it if nothing followed: feedback that is durable is applied."""
+    if not folding._waiting:
+        return host
+    other = Learner(host.name, host.spec, build, host._limits, lambda: 0.0)
+    other.restore(host.capture())
+    other.rounds.ids.complete = False
+    other.rounds.find_cold = lambda id_: replace(host.rounds.recent[id_], warm=None, waiters=[])
+    finishing = Fold(other)
+    for taught in folding._waiting.values():
+        finishing.wait(taught)
+    finishing.finish()
+    return other
+
+
 def _digest(host: Learner) -> str:
-    return state.digest(host.capture(host.rounds.started))
+    return state.digest(host.capture())
 
 
 def main() -> None:

@@ -8,15 +8,15 @@ from their ids, and the recorded feedback. The second one chooses again: every c
 import json
 import subprocess
 import sys
-from collections import defaultdict
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from galloon.codec.feedback import feedback_from_wire
 from galloon.codec.request import utterance_request
 from galloon.codec.utterance import decode_utterance
-from galloon.daemon.learner.events import Chose, Taught
+from galloon.daemon.learner.events import Applied, Chose, Taught
+from galloon.daemon.learner.fold import fold
 from galloon.daemon.learner.learner import Learner
 from galloon.daemon.limits import Limits
 from galloon.learners import state
@@ -41,43 +41,47 @@ class Replayed:
 
 def replay(history: History, limits: Limits) -> Replayed:
     spec = CombinerSpec.from_json(history.spec)
+    limits = replace(limits, warm_rounds=10**9)  # it has no store to read others from
     host = Learner(history.name, spec, build, limits, lambda: 0.0)
-    for event in history.events:
-        if event is not None:
-            host.apply(event)
-    captured = host.capture(host.rounds.started)
+    fold(host, history.entries)
+    captured = host.capture()
     alone, compared = _play_alone(history, spec)
     return Replayed(state.digest(captured), host._combiner.digest(), alone, compared)
 
 
 def _play_alone(history: History, spec: CombinerSpec) -> tuple[str, int]:
-    """The learner without the daemon. A choice says how many lessons it knew, which is its place in the order."""
+    """The learner without the daemon: it chooses, observes and learns where the history says that it did."""
     post = next(post for post in POSTS if post.name == history.name)
-    combiner, chosen, lessons = build(spec), defaultdict(list), []
+    combiner, compared = build(spec), 0
     rounds: dict[str, Chose] = {}
+    taught: dict[str, Taught] = {}
     for event in history.events:
-        if isinstance(event, Chose):
-            rounds[event.id] = event
-            chosen[wire.CombineResponse.FromString(event.answer).choice.lessons].append(event)
-        elif isinstance(event, Taught):
-            lessons.append((rounds[event.id].memory, wire.Feedback.FromString(event.feedback)))
-    compared = 0
-    for known in range(len(lessons) + 1):
-        for event in chosen[known]:
-            message = utterance_request(utterance_of(post, event.id)).utterance
-            observation = decode_utterance(message, spec.engines, Limits())
-            decision = combiner.choose(observation, event.round_number)
-            answer = wire.CombineResponse.FromString(event.answer).choice
-            assert decision.memory == event.memory, f"{history.name} {event.id}: another memory"
-            assert decision.log_probability == answer.log_probability, (
-                f"{history.name} {event.id}: another path"
-            )
-            assert [token.expert for token in decision.tokens] == list(answer.experts)
-            compared += 1
-        if known < len(lessons):
-            memory, feedback = lessons[known]
-            combiner.learn(memory, feedback_from_wire(feedback))
+        match event:
+            case Chose():
+                rounds[event.id] = event
+                _compare(combiner, event, history.name, post, spec)
+                compared += 1
+            case Taught():
+                taught[event.id] = event
+            case Applied(id_, answer) if answer:
+                _learn(combiner, rounds[id_], taught.pop(id_))
+    for left in taught.values():
+        _learn(combiner, rounds[left.id], left)
     return combiner.digest(), compared
+
+
+def _compare(combiner: Any, event: Chose, name: str, post: Any, spec: CombinerSpec) -> None:
+    message = utterance_request(utterance_of(post, event.id)).utterance
+    decision = combiner.choose(decode_utterance(message, spec.engines, Limits()), event.round_number)
+    answer = wire.CombineResponse.FromString(event.answer).choice
+    assert decision.memory == event.memory, f"{name} {event.id}: another memory"
+    assert decision.log_probability == answer.log_probability, f"{name} {event.id}: another path"
+    assert [token.expert for token in decision.tokens] == list(answer.experts)
+    combiner.observe(event.memory, decision.view)
+
+
+def _learn(combiner: Any, chose: Chose, taught: Taught) -> None:
+    combiner.learn(chose.memory, feedback_from_wire(wire.Feedback.FromString(taught.feedback)))
 
 
 def in_own_process(data_dir: Path, limits: Limits) -> dict[str, dict[str, Any]]:

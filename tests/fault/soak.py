@@ -41,9 +41,9 @@ DEADLY, WARM_UP = 0.1, 0.3  # until then, of the time
 HASTE = 10
 PAUSE_S = 0.4  # of each stream between two rounds: an hour of it can be played again in minutes
 # Small, so that what grows up to a limit is at its limit when the warm-up is over.
-LIMITS = Limits(pending_rounds=128, remembered_rounds=512)
+LIMITS = Limits(warm_rounds=128)
 SURVIVABLE = (*NUISANCES, "full_disk", "slow_disk", "pause")
-SETTINGS = ("store.snapshot_events=400", "limits.pending_rounds=128", "limits.remembered_rounds=512")
+SETTINGS = ("store.snapshot_events=400", "limits.warm_rounds=128")
 
 
 class Soak:

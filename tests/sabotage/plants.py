@@ -74,7 +74,7 @@ PLANTS = (
         "the warm view of another round",
         "daemon/learner/learner.py",
         "            lesson = self._combiner.learn(round_.memory, feedback, round_.view)\n",
-        "            other = next(iter(self.rounds.pending.values()))\n"
+        "            other = next(iter(self.rounds.recent.values()))\n"
         "            lesson = self._combiner.learn(round_.memory, feedback, other.view)\n",
         ("tests/daemon/learner/test_warm.py",),
     ),

@@ -585,12 +585,20 @@ class Feedback(_message.Message):
     TRUE_TOKENS_FIELD_NUMBER: _builtins.int
     SHOWN_GAINS_FIELD_NUMBER: _builtins.int
     SCORE_FIELD_NUMBER: _builtins.int
+    WITHDRAWN_FIELD_NUMBER: _builtins.int
+    REPLACE_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Id of the utterance. Unknown (or forgotten): NOT_FOUND."""
     true_text: _builtins.str
     """What was really said or written; the daemon aligns it. Up to 128 KiB."""
     score: _builtins.float
     """The gain of what was shown: one finite number, in the range of the learner's gain."""
+    withdrawn: _builtins.bool
+    """True: what was taught is withdrawn, as if it had never been. Only with `replace`."""
+    replace: _builtins.bool
+    """Put this in the place of feedback that the round has already: the learner is rebuilt from its history as if it
+    had got this instead. Default false: other feedback is refused. For a round without feedback it changes nothing.
+    """
     @_builtins.property
     def true_tokens(self) -> Global___TrueTokens:
         """The true tokens."""
@@ -607,12 +615,14 @@ class Feedback(_message.Message):
         true_tokens: Global___TrueTokens | None = ...,
         shown_gains: Global___ShownGains | None = ...,
         score: _builtins.float = ...,
+        withdrawn: _builtins.bool = ...,
+        replace: _builtins.bool = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["feedback", b"feedback", "score", b"score", "shown_gains", b"shown_gains", "true_text", b"true_text", "true_tokens", b"true_tokens"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["feedback", b"feedback", "score", b"score", "shown_gains", b"shown_gains", "true_text", b"true_text", "true_tokens", b"true_tokens", "withdrawn", b"withdrawn"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["feedback", b"feedback", "id", b"id", "score", b"score", "shown_gains", b"shown_gains", "true_text", b"true_text", "true_tokens", b"true_tokens"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["feedback", b"feedback", "id", b"id", "replace", b"replace", "score", b"score", "shown_gains", b"shown_gains", "true_text", b"true_text", "true_tokens", b"true_tokens", "withdrawn", b"withdrawn"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_feedback: _TypeAlias = _typing.Literal["true_text", "true_tokens", "shown_gains", "score"]  # noqa: Y015
+    _WhichOneofReturnType_feedback: _TypeAlias = _typing.Literal["true_text", "true_tokens", "shown_gains", "score", "withdrawn"]  # noqa: Y015
     _WhichOneofArgType_feedback: _TypeAlias = _typing.Literal["feedback", b"feedback"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_feedback) -> _WhichOneofReturnType_feedback | None: ...
 
@@ -699,6 +709,7 @@ class Learned(_message.Message):
     LESSONS_FIELD_NUMBER: _builtins.int
     TOTAL_GAIN_FIELD_NUMBER: _builtins.int
     REPEATED_ANSWER_FIELD_NUMBER: _builtins.int
+    AMENDED_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """The utterance's id."""
     round: _builtins.int
@@ -711,6 +722,10 @@ class Learned(_message.Message):
     """Sum of the gains of all lessons up to this one."""
     repeated_answer: _builtins.bool
     """True when this feedback was learned before: the same answer, nothing new was learned."""
+    amended: _builtins.bool
+    """True when this took the place of other feedback: it is durable, and part of the state once the learner has been
+    rebuilt, which happens in the background. `gain` is NaN, because nothing was learned yet.
+    """
     @_builtins.property
     def expert_gains(self) -> _containers.ScalarMap[_builtins.str, _builtins.float]:
         """What each expert alone would have gained; only where the truth is known."""
@@ -725,10 +740,11 @@ class Learned(_message.Message):
         lessons: _builtins.int = ...,
         total_gain: _builtins.float = ...,
         repeated_answer: _builtins.bool = ...,
+        amended: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["expert_gains", b"expert_gains", "gain", b"gain", "id", b"id", "lessons", b"lessons", "repeated_answer", b"repeated_answer", "round", b"round", "total_gain", b"total_gain"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["amended", b"amended", "expert_gains", b"expert_gains", "gain", b"gain", "id", b"id", "lessons", b"lessons", "repeated_answer", b"repeated_answer", "round", b"round", "total_gain", b"total_gain"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -101,14 +101,13 @@ async def test_a_snapshot_of_a_learner_that_goes_leaves_nothing_behind(tmp_path)
             )
             assert deletion is None
             assert isinstance(snapshot, int | UnknownLearner)
-            await learner.expire()
     async with serving(tmp_path) as daemon:
         assert daemon.app.registry.learners() == []
 
 
 @pytest.mark.parametrize("seed", range(3))
 async def test_any_interleaving_of_calls_and_cancellations_leaves_a_store_that_opens(tmp_path, seed):
-    """Create, delete, import, snapshot and expire on two names; who was told that a learner is there finds it."""
+    """Create, delete, import, snapshot, read ids; who was told that a learner is there finds it."""
     random = Random(seed)
     async with serving(tmp_path) as daemon:
         registry = daemon.app.registry
@@ -126,7 +125,7 @@ async def test_any_interleaving_of_calls_and_cancellations_leaves_a_store_that_o
                 case 3:
                     return registry.find(name).snapshot()
                 case _:
-                    return registry.find(name).expire()
+                    return registry.find(name).load_ids()
 
         async def step():
             with contextlib.suppress(DaemonError):

@@ -224,35 +224,55 @@ async def test_streams_on_one_learner_share_its_rounds(tmp_path):
         assert sorted(lesson for _, lesson in seen) == list(range(1, 81))
 
 
-async def test_rounds_expire_by_count(tmp_path):
-    """The oldest round goes when there are too many; its feedback is refused, its utterance still answered."""
-    async with serving(tmp_path, limits__pending_rounds=3) as daemon:
+async def test_any_round_of_the_history_can_be_taught_at_any_time(tmp_path):
+    """Far more rounds than stay in memory, taught in another order, half of them after a restart: all learned."""
+    rounds = 60
+    async with serving(tmp_path, limits__warm_rounds=4) as daemon:
         stream = await daemon.open()
-        for number in range(5):
-            await stream.choice(utterance(number))
+        first = [await stream.ask(utterance(number)) for number in range(rounds)]
+        for number in range(rounds - 1, rounds // 2, -1):
+            await stream.learned(feedback(number))
+        assert len(daemon.app.registry.find("test").rounds.recent) <= 5
+    async with serving(tmp_path, limits__warm_rounds=4) as daemon:
+        stream = await daemon.open()
+        for number in range(rounds // 2 + 1):
+            await stream.learned(feedback(number))
+        again = [await stream.ask(utterance(number)) for number in range(rounds)]
+        for before, after in zip(first, again, strict=True):
+            assert after.choice.repeated_answer
+            after.choice.repeated_answer = False
+            assert after == before
+        problem = await stream.problem(feedback(3, slots=1))
+        assert problem.reason == wire.REASON_OTHER_FEEDBACK
+        assert (await stream.learned(feedback(3))).repeated_answer
+        learner = daemon.app.registry.find("test")
+        assert (learner.rounds.lessons, learner.rounds.pending) == (rounds, 0)
+
+
+async def test_what_memory_holds_changes_no_bit(tmp_path):
+    """The same requests with three warm rounds and with a thousand: the same answers and the same digest."""
+    seen = []
+    for warm in (3, 1000):
+        async with serving(tmp_path / str(warm), limits__warm_rounds=warm) as daemon:
+            stream = await daemon.open()
+            answers = [await stream.ask(utterance(number)) for number in range(40)]
+            answers += [await stream.ask(feedback(number * 7 % 40)) for number in range(40)]
+            seen.append((answers, await daemon.digest()))
+    assert seen[0] == seen[1]
+
+
+async def test_a_round_that_was_never_sent_and_one_that_has_gone_are_told_so(tmp_path):
+    async with serving(tmp_path) as daemon:
+        stream = await daemon.open()
         problem = await stream.problem(feedback(0))
-        assert (problem.code, problem.reason) == (
-            grpc.StatusCode.NOT_FOUND.value[0],
-            wire.REASON_EXPIRED_ROUND,
-        )
-        assert (await stream.choice(utterance(0))).repeated_answer
-        assert (await stream.learned(feedback(4))).lessons == 1
-
-
-async def test_rounds_expire_by_age(tmp_path):
-    """By a clock that no state depends on: the expiry is an event like any other."""
-    async with serving(tmp_path, limits__pending_age_s=0.05) as daemon:
-        stream = await daemon.open()
-        await stream.choice(utterance(0))
-        await asyncio.sleep(0.1)
-        host = daemon.app.registry.find("test")
-        await host.expire()
-        assert (await stream.problem(feedback(0))).reason == wire.REASON_EXPIRED_ROUND
+        assert problem.reason == wire.REASON_UNKNOWN_ROUND
+        assert "never sent" in problem.message
+        assert "store.history_days" in problem.message
 
 
 async def test_a_client_that_reconnects_learns_what_became_of_its_rounds(tmp_path):
-    """`unsure_ids` tells pending, learned, expired and unknown apart."""
-    async with serving(tmp_path, limits__pending_rounds=2) as daemon:
+    """`unsure_ids` tells pending, learned and unknown apart, wherever the rounds are."""
+    async with serving(tmp_path, limits__warm_rounds=1) as daemon:
         stream = await daemon.open()
         for number in range(4):
             await stream.choice(utterance(number))
@@ -261,7 +281,7 @@ async def test_a_client_that_reconnects_learns_what_became_of_its_rounds(tmp_pat
         opened = await again.opened(wire.Open(learner="test", unsure_ids=["u0", "u2", "u3", "never"]))
         states = {status.id: status.state for status in opened.rounds}
         assert states == {
-            "u0": wire.ROUND_STATE_EXPIRED,
+            "u0": wire.ROUND_STATE_PENDING,
             "u2": wire.ROUND_STATE_PENDING,
             "u3": wire.ROUND_STATE_LEARNED,
             "never": wire.ROUND_STATE_UNKNOWN,

@@ -1,4 +1,4 @@
-"""The life of rounds without a daemon around it: any sequence of events, captured and restored to the bit."""
+"""The life of rounds without a daemon around it: requests, events, and what stays in memory."""
 
 import numpy as np
 import pytest
@@ -6,10 +6,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from galloon.daemon.errors import ExpiredRound, OtherContent, OtherFeedback, StoreDamaged, UnknownRound
-from galloon.daemon.learner.events import Chose, Expired, Taught, from_entry
-from galloon.daemon.learner.round import WARM_ROUNDS, WARM_SLOTS, Rounds, Status, Warm
-from galloon.daemon.store.protocol import VOID, StoredEntry
-from galloon.learners import state
+from galloon.daemon.learner.events import (
+    Amended,
+    Applied,
+    Chose,
+    Exchanged,
+    Expired,
+    Kept,
+    Taught,
+    from_entry,
+)
+from galloon.daemon.learner.round import WARM_SLOTS, WARM_VIEWS, Rounds, Status, Warm
+from galloon.daemon.store.compression import packed, unpacked
+from galloon.daemon.store.protocol import VOID, Entry, StoredEntry
 from galloon.learners.combiners.contract import Choice
 from galloon.learners.offers import no_offers
 
@@ -17,70 +26,21 @@ MARK, OTHER = b"m" * 16, b"o" * 16
 
 
 def begun(rounds, name, memory=b"memory", answer=b"answer"):
-    event = Chose(rounds.started, name, MARK, memory, answer)
-    rounds.chosen(event)
+    event = Chose(rounds.started, name, MARK, memory, answer, b"said")
+    round_ = rounds.chosen(event)
+    round_.seq = rounds.started
     return event
 
 
 def taught(rounds, name, gain=1.0):
     round_ = rounds.taught(name)
-    rounds.learned(round_, MARK, gain)
-    round_.lesson = b"lesson"
-
-
-def packed(rounds, before=None):
-    meta, arrays = rounds.capture(rounds.started if before is None else before)
-    return state.pack("rounds", 1, meta, arrays)
-
-
-def restored(data, remembered):
-    found = state.unpack(data, "rounds", 1)
-    rounds = Rounds(remembered)
-    rounds.restore(found.meta, found.arrays)
-    return rounds
-
-
-actions = st.lists(
-    st.tuples(st.sampled_from(["choose", "teach", "expire"]), st.integers(0, 5), st.binary(max_size=5))
-)
-
-
-@settings(deadline=None, max_examples=100)
-@given(actions, st.integers(0, 4), st.integers(0, 30))
-def test_any_history_survives_a_snapshot_anywhere_in_it(history, remembered, cut):
-    """Restored and continued, it ends where the uninterrupted one ends, bit for bit."""
-    straight, interrupted = Rounds(remembered), Rounds(remembered)
-    for step, (action, number, blob) in enumerate(history):
-        if step == cut:
-            interrupted = restored(packed(interrupted), remembered)
-        for rounds in (straight, interrupted):
-            name = f"u{number}"
-            if action == "choose" and rounds.find(name) is None:
-                begun(rounds, name, blob, blob * 2)
-            elif action == "teach" and name in rounds.pending:
-                taught(rounds, name, gain=len(blob) / 3)
-            elif action == "expire" and name in rounds.pending:
-                rounds.expired((name,))
-    assert packed(straight) == packed(interrupted)
-
-
-@settings(deadline=None, max_examples=50)
-@given(st.lists(st.booleans(), max_size=12), st.integers(0, 12))
-def test_a_capture_leaves_out_what_began_after_the_mark(teach_it, mark):
-    """The state at the mark is the same whether or not rounds began since."""
-    early, late = Rounds(8), Rounds(8)
-    mark = min(mark, len(teach_it))
-    for number, teach in enumerate(teach_it):
-        for rounds in (early, late) if number < mark else (late,):
-            begun(rounds, f"u{number}")
-            if teach and number < mark:
-                taught(rounds, f"u{number}")
-    assert packed(early) == packed(late, before=mark)
+    rounds.learned(gain)
+    round_.taught(MARK, b"truth", b"lesson")
 
 
 def test_requests_on_known_rounds():
     """New, repeated, contradicted, expired, forgotten."""
-    rounds = Rounds(remembered=2)
+    rounds = Rounds(warm_rounds=2)
     assert rounds.answer_to("a", MARK) is None
     with pytest.raises(UnknownRound):
         rounds.awaiting("a", MARK)
@@ -99,27 +59,31 @@ def test_requests_on_known_rounds():
     assert rounds.awaiting("a", MARK).status is Status.LEARNED
     with pytest.raises(OtherFeedback):
         rounds.awaiting("a", OTHER)
+    assert rounds.awaiting("a", OTHER, replace=True).status is Status.LEARNED
     begun(rounds, "b")
     rounds.expired(("b",))
     with pytest.raises(ExpiredRound):
         rounds.awaiting("b", MARK)
-    begun(rounds, "c")
-    taught(rounds, "c")
-    with pytest.raises(UnknownRound):
-        rounds.awaiting("a", MARK)  # forgotten: only two are remembered
 
 
-def test_the_oldest_leave_first_and_only_once():
-    """By count and by age; a round whose feedback is on its way stays."""
-    rounds = Rounds(8)
-    for number in range(6):
-        rounds.chosen(Chose(number, f"u{number}", MARK, b"", b""), started_at=float(number))
-    rounds.pending["u1"].status = Status.TEACHING
-    assert rounds.overdue(most=4, started_before=0.0) == ("u0",)
-    assert rounds.overdue(most=4, started_before=0.0) == ()
-    assert rounds.overdue(most=4, started_before=3.5) == ("u2", "u3")
-    with pytest.raises(ExpiredRound):
-        rounds.awaiting("u2", MARK)
+def test_only_what_the_history_has_leaves_memory():
+    """The longest untouched goes first; what is not durable, or is being taught, stays."""
+    rounds, durable = Rounds(2), [0]
+    rounds.durable = lambda: durable[0]
+    for name in "abcd":
+        begun(rounds, name)
+    assert set(rounds.recent) == set("abcd")
+    durable[0] = 3
+    rounds.recent["a"].status = Status.TEACHING
+    begun(rounds, "e")
+    begun(rounds, "f")
+    assert set(rounds.recent) == {"a", "d", "e", "f"}
+    durable[0] = 6
+    assert rounds.touch("d") is rounds.recent["d"]
+    begun(rounds, "g")
+    begun(rounds, "h")
+    assert "a" in rounds.recent
+    assert len(rounds.recent) <= 4
 
 
 def test_a_round_begins_once_and_is_taught_while_it_is_pending():
@@ -144,33 +108,38 @@ def warm(slots):
 
 
 def test_the_last_rounds_are_warm_whatever_becomes_of_them():
-    rounds = Rounds(WARM_ROUNDS)
-    for number in range(2 * WARM_ROUNDS):
-        rounds.chosen(Chose(number, f"u{number}", MARK, b"", b""), warm=warm(3))
+    rounds = Rounds(2 * WARM_VIEWS)
+    for number in range(2 * WARM_VIEWS):
+        rounds.chosen(Chose(number, f"u{number}", MARK, b"", b""), warm(3))
         if number % 2:
             taught(rounds, f"u{number}")
-    known = [rounds.find(f"u{number}") for number in range(2 * WARM_ROUNDS)]
+    known = [rounds.find(f"u{number}") for number in range(2 * WARM_VIEWS)]
     views = [round_ and round_.view for round_ in known]
-    assert [view is not None for view in views] == [False] * WARM_ROUNDS + [True] * WARM_ROUNDS
-    assert len(set(views[WARM_ROUNDS:])) == WARM_ROUNDS, "each has its own"
+    assert [view is not None for view in views] == [False] * WARM_VIEWS + [True] * WARM_VIEWS
+    assert len(set(views[WARM_VIEWS:])) == WARM_VIEWS, "each has its own"
 
 
 def test_long_utterances_do_not_add_up():
     """The newest is warm, however long it is."""
     rounds = Rounds(8)
     for number in range(4):
-        rounds.chosen(Chose(number, f"u{number}", MARK, b"", b""), warm=warm(WARM_SLOTS // 2))
-    assert [bool(rounds.pending[f"u{number}"].warm) for number in range(4)] == [False, False, True, True]
-    rounds.chosen(Chose(4, "huge", MARK, b"", b""), warm=warm(WARM_SLOTS + 1))
-    assert [round_.id for round_ in rounds.pending.values() if round_.warm] == ["huge"]
-    rounds.chosen(Chose(5, "small", MARK, b"", b""), warm=warm(1))
-    assert [round_.id for round_ in rounds.pending.values() if round_.warm] == ["small"]
+        rounds.chosen(Chose(number, f"u{number}", MARK, b"", b""), warm(WARM_SLOTS // 2))
+    assert [bool(rounds.recent[f"u{number}"].warm) for number in range(4)] == [False, False, True, True]
+    rounds.chosen(Chose(4, "huge", MARK, b"", b""), warm(WARM_SLOTS + 1))
+    assert [round_.id for round_ in rounds.recent.values() if round_.warm] == ["huge"]
+    rounds.chosen(Chose(5, "small", MARK, b"", b""), warm(1))
+    assert [round_.id for round_ in rounds.recent.values() if round_.warm] == ["small"]
 
 
 ids, marks = st.text(max_size=9), st.binary(min_size=16, max_size=16)
+numbers, times = st.integers(0, 2**64 - 1), st.floats(0, 1e12)
 events = (
-    st.builds(Chose, st.integers(0, 2**64 - 1), ids, marks, st.binary(), st.binary())
-    | st.builds(Taught, ids, marks, st.binary())
+    st.builds(Chose, numbers, ids, marks, st.binary(), st.binary(), st.binary(), times)
+    | st.builds(Taught, ids, marks, st.binary(), times)
+    | st.builds(Applied, ids, st.binary())
+    | st.builds(Amended, ids, marks, st.binary(), st.binary(), times)
+    | st.builds(Kept, numbers, ids, marks, st.binary(), st.binary(), st.binary(), st.binary(), st.booleans())
+    | st.builds(Exchanged, times, ids)
     | st.builds(Expired, st.lists(ids).map(tuple))
 )
 
@@ -181,6 +150,8 @@ def test_events_survive_the_journal(event):
     """To the bit; and cut short they are refused, not misread."""
     body = event.to_bytes()
     assert from_entry(StoredEntry(1, event.kind, body)) == event
+    entry = packed(Entry(1, 1, event.kind, body * 9))
+    assert unpacked(entry.kind, entry.body) == (event.kind, body * 9)
     if body:
         with pytest.raises(StoreDamaged, match="entry 1"):
             from_entry(StoredEntry(1, event.kind, body[:-1]))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from galloon.daemon.learner.round import WARM_ROUNDS
+from galloon.daemon.learner.round import WARM_VIEWS
 from galloon.v1 import combine_pb2 as wire
 from galloon.v1 import spec_pb2, utterance_pb2
 from tests.daemon.serving import EXPERTS, feedback, serving, simple_spec, truth, utterance
@@ -35,7 +35,7 @@ LEARNERS = {
 
 
 @pytest.mark.parametrize("name", LEARNERS)
-@pytest.mark.parametrize("pending", [ROUNDS, WARM_ROUNDS + ROUNDS], ids=["warm", "partly cold"])
+@pytest.mark.parametrize("pending", [ROUNDS, WARM_VIEWS + ROUNDS], ids=["warm", "partly cold"])
 async def test_many_pending_rounds_learned_in_another_order_are_learned_as_after_a_restart(
     tmp_path, monkeypatch, name, pending
 ):
@@ -47,8 +47,8 @@ async def test_many_pending_rounds_learned_in_another_order_are_learned_as_after
         for number in range(pending):
             await stream.choice(say(number))
         learner = daemon.app.registry.find("test")
-        views = [round_.view for round_ in learner.rounds.pending.values()]
-        assert len({id(view) for view in views if view is not None}) == min(pending, WARM_ROUNDS)
+        views = [round_.view for round_ in learner.rounds.recent.values()]
+        assert len({id(view) for view in views if view is not None}) == min(pending, WARM_VIEWS)
         for number in reversed(range(pending)):
             await stream.learned(tell(number))
         warm = await learner.digests()

@@ -574,7 +574,7 @@ STREAM_CASES = [
         "feedback on an unknown round",
         wire.Feedback(id="never", true_text="x"),
         NOT_FOUND,
-        "no round is known for utterance 'never': send the utterance, then this again",
+        "no round is known for utterance 'never': either the utterance was never sent",
     ),
     Case(
         "feedback without id", wire.Feedback(true_text="x"), NOT_FOUND, "no round is known for utterance ''"
@@ -645,13 +645,19 @@ STREAM_CASES = [
         "other feedback on a round that has learned",
         wire.Feedback(id="done", true_text="other"),
         EXISTS,
-        "the round of utterance 'done' has other feedback already: a round learns once",
+        "the round of utterance 'done' has other feedback already: set replace",
     ),
     Case(
-        "feedback on a round that expired",
-        wire.Feedback(id="old", true_text="x"),
+        "a withdrawal that does not say so twice",
+        wire.Feedback(id="done", withdrawn=True),
+        EXISTS,
+        "has other feedback already: set replace to put this in its place",
+    ),
+    Case(
+        "a withdrawal of nothing",
+        wire.Feedback(id="old", withdrawn=True, replace=True),
         NOT_FOUND,
-        "the round of utterance 'old' expired before its feedback came",
+        "utterance 'old' has no feedback to withdraw",
     ),
 ]
 

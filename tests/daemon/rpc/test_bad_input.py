@@ -59,7 +59,7 @@ async def digests(daemon):
 async def test_every_bad_request_gets_its_answer(tmp_path):
     """All cases of the table, one after the other on one daemon; nothing changes, nothing is created."""
     assert len(STREAM_CASES) + len(CALL_CASES) >= 40
-    async with serving(tmp_path, limits__pending_rounds=3) as daemon:
+    async with serving(tmp_path) as daemon:
         await prepare(daemon)
         before = await digests(daemon)
         failures = []
@@ -79,7 +79,7 @@ async def test_every_bad_request_gets_its_answer(tmp_path):
 
 
 async def prepare(daemon):
-    """Learners with a pending round each; the first also with one that has learned and one that expired."""
+    """Learners with a pending round each; the first also with one that has learned."""
     for name, spec in LEARNERS.items():
         stream = daemon.stream()
         await stream.opened(wire.Open(learner=name, create=spec))

@@ -59,7 +59,7 @@ async def test_lists_come_in_pages_by_name(tmp_path):
 
 
 async def test_an_exported_learner_goes_on_elsewhere_with_the_same_bits(tmp_path):
-    """Same digest, same next choice, pending rounds and remembered answers included."""
+    """Same digest, same next choice; the rounds stay where they were, with the history."""
     async with serving(tmp_path / "one") as one, serving(tmp_path / "two") as two:
         stream = await one.open("a")
         for number in range(10):
@@ -74,8 +74,9 @@ async def test_an_exported_learner_goes_on_elsewhere_with_the_same_bits(tmp_path
         for mine, theirs in ((stream, other),):
             a, b = await mine.choice(utterance(50)), await theirs.choice(utterance(50))
             assert a == b
-            assert await mine.learned(feedback(4)) == await theirs.learned(feedback(4))
-            assert (await theirs.learned(feedback(1))).repeated_answer
+            assert await mine.learned(feedback(50)) == await theirs.learned(feedback(50))
+            assert (await mine.learned(feedback(1))).repeated_answer
+            assert (await theirs.problem(feedback(1))).reason == wire.REASON_UNKNOWN_ROUND
         assert await one.digest("a") == await two.digest("b")
     async with serving(tmp_path / "two") as two:
         assert (
@@ -103,30 +104,30 @@ async def test_whole_bytes_that_are_not_honest_are_refused(tmp_path):
 
     async with serving(tmp_path) as daemon:
         await create(daemon, "a")
-        found = state.unpack(await exported(daemon, "a"), "learner", 1)
+        found = state.unpack(await exported(daemon, "a"), "learner", 2)
         forgeries = [
             ({**found.meta, "spec": "{}"}, found.arrays),
-            ({**found.meta, "pending": ["x"]}, found.arrays),
+            ({**found.meta, "unapplied": ["x"]}, found.arrays),
             ({"spec": found.meta["spec"]}, found.arrays),
             (found.meta, {**found.arrays, "combiner": np.zeros(9, np.uint8)}),
             (found.meta, {name: array for name, array in found.arrays.items() if name != "total_gain"}),
         ]
         for meta, arrays in forgeries:
             with pytest.raises(grpc.RpcError) as refused:
-                await daemon.learners.ImportLearner(imports("b", state.pack("learner", 1, meta, arrays)))
+                await daemon.learners.ImportLearner(imports("b", state.pack("learner", 2, meta, arrays)))
             assert refused.value.code() == grpc.StatusCode.INVALID_ARGUMENT, meta
         assert len(daemon.app.registry) == 1
 
 
-async def test_a_snapshot_on_demand_drops_the_journal(tmp_path):
-    """And says how much of it, with the digest of what it holds."""
+async def test_a_snapshot_on_demand_covers_the_journal_and_drops_none_of_it(tmp_path):
+    """And says the digest of what it holds."""
     async with serving(tmp_path) as daemon:
         stream = await daemon.open("a")
         for number in range(5):
             await stream.choice(utterance(number))
             await stream.learned(feedback(number))
         answer = await daemon.learners.SnapshotLearner(learners_pb2.SnapshotLearnerRequest(name="a"))
-        assert answer.journal_entries_dropped == 11  # ten events and the mark
+        assert answer.journal_entries_dropped == 0
         assert answer.digest == await daemon.digest("a")
         shown = (
             await daemon.learners.GetLearner(learners_pb2.GetLearnerRequest(name="a"))

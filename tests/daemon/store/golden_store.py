@@ -1,7 +1,7 @@
 """Writes the golden store of this format: `python -m tests.daemon.store.golden_store`, once a format, never again.
 
 The default learner on plain texts, n-best lists, lattices, characters and labels, every algorithm on slots, and an
-explicit automaton. Each has a snapshot, a journal after it, a pending round and one that expired; those named
+explicit automaton. Each has a snapshot, a journal after it, and pending rounds; those named
 `whole-...` have nothing after their snapshot. Beside the database lies what a daemon that opens it must say:
 
 - answers to retries, to the bit: they are stored, not computed again;
@@ -57,7 +57,7 @@ def write(folder: Path) -> None:
 
 
 async def _fill(data: Path) -> dict[str, dict[str, object]]:
-    async with serving(data, limits__pending_rounds=2) as daemon:
+    async with serving(data) as daemon:
         daemon.app._housekeeping.snapshot_all = _nothing  # keep the journal
         return {name: await _play(daemon, name) for name in PLAYED}
 
@@ -70,7 +70,6 @@ async def _play(daemon: Daemon, name: str) -> dict[str, object]:
             await stream.ask(feedback_request(f"u{number}", truth(name, number)))
         if number == SNAPSHOT_AFTER:
             await daemon.learners.SnapshotLearner(learners_pb2.SnapshotLearnerRequest(name=name))
-    await daemon.app.registry.find(name).expire()
     if name.startswith(WHOLE):
         await daemon.learners.SnapshotLearner(learners_pb2.SnapshotLearnerRequest(name=name))
     return {**await counts(daemon, name), "answers": await answers(stream, name)}

@@ -57,6 +57,12 @@ class MemoryBackend:
         entries = self.kept[learner].entries if learner in self.kept else []
         return [entry for entry in entries if key and entry.key == key]
 
+    def base(self, learner: int) -> int:
+        return self.kept[learner].base if learner in self.kept else 0
+
+    def keys(self, learner: int) -> Iterator[list[int]]:
+        yield sorted({entry.key for entry in self.kept[learner].entries if entry.key})
+
     def snapshots(self, learner: int) -> Sequence[StoredSnapshot]:
         known = self.kept[learner].snapshots if learner in self.kept else {}
         return [StoredSnapshot(seq, time, len(body)) for seq, (time, body) in sorted(known.items())]

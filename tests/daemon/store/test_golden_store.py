@@ -30,7 +30,7 @@ async def test_it_opens_with_everything_in_it(tmp_path, name):
     """
     (tmp_path / FILE_NAME).write_bytes(gzip.decompress((golden_store.FOLDER / f"{name}.db.gz").read_bytes()))
     facts = json.loads((golden_store.FOLDER / f"{name}.json").read_text())
-    async with serving(tmp_path, limits__pending_rounds=2) as daemon:
+    async with serving(tmp_path) as daemon:
         listed = await daemon.learners.ListLearners(learners_pb2.ListLearnersRequest(page_size=1000))
         assert {learner.name for learner in listed.learners} == set(facts)
         for learner, known in facts.items():

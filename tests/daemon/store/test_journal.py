@@ -7,6 +7,7 @@ import time
 import pytest
 
 from galloon.daemon.errors import StoreConflict, StoreFailed, StoreFull
+from galloon.daemon.store.compression import unpacked
 from galloon.daemon.store.journal import LAG_BYTES, Journal
 from galloon.daemon.store.protocol import VOID, Create, Delete, Entry, Exchange, SaveSnapshot
 from tests.daemon.store.memory_backend import MemoryBackend
@@ -70,8 +71,8 @@ async def test_a_full_disk_refuses_what_waits_keeps_the_rest_and_heals():
     await written.wait(2)
     assert written.fates[1] is None
     await journal.close()
-    found = [(entry.seq, entry.kind, len(entry.body)) for entry in backend.journal(key, 0)]
-    assert found == [(1, 1, 100_000), (2, VOID, 0), (3, 2, 5)]
+    found = [(entry.seq, *unpacked(entry.kind, entry.body)) for entry in backend.journal(key, 0)]
+    assert found == [(1, 1, bytes(100_000)), (2, VOID, b""), (3, 2, b"again")]
 
 
 async def test_on_a_full_disk_nobody_is_made_to_wait():
