@@ -1,14 +1,18 @@
-"""What a round costs: CDCH in pushes, CDCB against the pseudo-inverse and in pushes, EXP3-AG as it grows."""
+"""What a round costs: CDCH and CDCB in pushes, barriers in lessons of CDCH, the pseudo-inverse, EXP3-AG."""
 
 from statistics import median
-from time import perf_counter
+from time import perf_counter, process_time
 
 import numpy as np
 
 from bench.clock import once, ratio
 from galloon.learners.automata.context import Reach
 from galloon.learners.automata.ensemble_context import EnsembleContext
-from galloon.learners.automata.expert import Ensemble
+from galloon.learners.automata.expert import Ensemble, ExplicitAutomaton
+from galloon.learners.automata.graph_context import GraphContext
+from galloon.learners.paths.barrier_bandit import BarrierBandit
+from galloon.learners.paths.barrier_semi_bandit import BarrierSemiBandit
+from galloon.learners.paths.centre_flow import centre_flow
 from galloon.learners.paths.com_band import ComBand
 from galloon.learners.paths.component_hedge import (
     ABSOLUTE_GOAL,
@@ -17,12 +21,14 @@ from galloon.learners.paths.component_hedge import (
     ComponentHedge,
 )
 from galloon.learners.paths.exp3_paths import Exp3Paths
-from galloon.learners.paths.protocol import BanditFeedback, FullFeedback
+from galloon.learners.paths.protocol import BanditFeedback, Feedback, FullFeedback, SemiBanditFeedback
 
 
 def figures() -> dict[str, dict[str, float]]:
     return {
         "CDCH round in pushes, r=6 n=4 l=60, rate x loss 0.1": component_hedge_round(6, 4, 60),
+        "lessons with a barrier : CDCH, r=6 n=4 l=60": barrier_rounds(6, 4, 60),
+        "centre flow in pushes, once an automaton": centre_in_pushes(),
         "CDCB round in pushes, M=1e5": com_band_round(10, 3, 102),
         "CDCB estimate : pseudo-inverse, M=999": com_band_inverse(),
         "EXP3-AG round, r=3 l=20": exp3_rounds(),
@@ -56,6 +62,60 @@ def component_hedge_round(r: int, n: int, l: int, rounds: int = 120) -> dict[str
         "largest_ln_in_over_out": relative,
         "goals_met": float(absolute <= ABSOLUTE_GOAL and relative <= RELATIVE_GOAL),
     }
+
+
+def barrier_rounds(r: int, n: int, l: int, rounds: int = 30) -> dict[str, float]:
+    """Lessons of the learners with a barrier against those of CDCH, in turn, by processor time."""
+    context = EnsembleContext(Ensemble(r, l), Reach(n, n))
+    random = np.random.default_rng(0)
+    planted = context.context_path((np.arange(l) * r + random.integers(0, r, l)).astype(np.int32))
+    learners = (
+        ComponentHedge(context, 1.0, learning_rate=0.1),
+        BarrierSemiBandit(context, 1.0),
+        BarrierBandit(context, 1.0),
+    )
+    taken = np.zeros((rounds, len(learners)))
+    for number in range(rounds):
+        gains = random.random(context.transition_count) / 2
+        gains[planted] += 0.5
+        for place, learner in enumerate(learners):
+            memory = learner.choose(number).memory
+            on_path = gains[memory.edges]
+            feedback: Feedback = (
+                FullFeedback(gains),
+                SemiBanditFeedback(on_path),
+                BanditFeedback(float(on_path.sum())),
+            )[place]
+            start = process_time()
+            learner.learn(memory, feedback)
+            taken[number, place] = process_time() - start
+    hedge, semi, bandit = np.median(taken[2:], axis=0)
+    return {
+        "transitions": context.transition_count,
+        "semi_bandit": round(float(semi / hedge), 2),
+        "bandit": round(float(bandit / hedge), 2),
+    }
+
+
+def centre_in_pushes() -> dict[str, float]:
+    """On ensembles with a transition beside them, written out: where the even flow is not the centre."""
+    found = {}
+    for slots in (20, 200, 2000):
+        sources = np.append(np.repeat(np.arange(slots), 3), 0).astype(np.int32)
+        targets = np.append(np.repeat(np.arange(slots) + 1, 3), slots).astype(np.int32)
+        names = tuple(f"e{i}" for i in range(sources.size))
+        expert = ExplicitAutomaton(slots + 1, 0, (slots,), sources, targets, names)
+        context = GraphContext(expert, Reach(1, 1))
+        centre_flow(context)
+        start = process_time()
+        centre_flow(context)
+        centre_s = process_time() - start
+        weights = np.zeros(context.transition_count)
+        start = process_time()
+        for _ in range(20):
+            context.push(weights)
+        found[f"M={context.transition_count}"] = round(centre_s / ((process_time() - start) / 20), 1)
+    return found
 
 
 def _violations(context: EnsembleContext, flow: np.ndarray) -> tuple[float, float]:

@@ -32,7 +32,7 @@ def plot_regret(results: Mapping[str, Sequence[Run]], title: str, file: Path) ->
         raise click.ClickException("plots need matplotlib: pip install 'galloon[plots]'") from error
     mpl.use("Agg")
 
-    columns = min(MOST_COLUMNS, len(results))
+    columns = 2 if len(results) == 4 else min(MOST_COLUMNS, len(results))
     rows = -(-len(results) // columns)
     size = (9, 5.2) if len(results) == 1 else (4.2 * columns, 3.4 * rows + 0.6)
     with plt.rc_context({"font.size": 10.5, "svg.hashsalt": "galloon", "text.color": INK}):

@@ -3,13 +3,12 @@
 import pytest
 
 from bench import bounds
+from galloon.learners.paths.catalogue import NAMES
 
 
 @pytest.mark.parametrize("batch", [1, 100])
 @pytest.mark.parametrize("place", bounds.AUTOMATA)
-@pytest.mark.parametrize(
-    "name", ["component_hedge", "expanded_hedge", "exp3_paths", "com_band", "semi_bandit"]
-)
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "perturbed_leader"])
 def test_regret_is_below_the_bound_or_none_is_printed(name, place, batch):
     for options in bounds.VARIANTS.get(name, ({},)):
         row = bounds.measured(name, options, place, drawn=True, batch=batch, rounds=200, seeds=3)
