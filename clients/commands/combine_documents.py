@@ -26,6 +26,7 @@ from galloon.clients.documents.combining import (
     teach_document,
     with_images,
 )
+from galloon.clients.documents.corrections import true_texts
 from galloon.clients.documents.matching import (
     Failed,
     MatchedDocument,
@@ -46,7 +47,6 @@ from galloon.clients.documents.sources import (
 from galloon.clients.documents.writers import DocumentWriter
 from galloon.clients.formats.gathering import EngineInput
 from galloon.clients.formats.registry import DOCUMENT_FORMATS, detect_file
-from galloon.clients.formats.source import open_source
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.observation import Utterance
 
@@ -203,8 +203,7 @@ class _Run:
             if self._record is not None:
                 self._record.add(matched.source)
         if stem in self._targets:
-            text = open_source(self._targets[stem]).text()
-            await teach_document(self._stream, combined, text.rstrip("\f\n").split("\f"))
+            await teach_document(self._stream, combined, true_texts(self._targets[stem]))
         self.pages += len(matched.pages)
 
     def _fail(self, why: str) -> None:

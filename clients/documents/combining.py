@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
 
-from galloon.clients.api.answered import Answered
 from galloon.clients.api.stream import CombineStream
 from galloon.clients.documents.combined import (
     CombinedDocument,
@@ -13,13 +12,12 @@ from galloon.clients.documents.combined import (
     CombinedWord,
     joined,
 )
+from galloon.clients.documents.corrections import corrections
 from galloon.clients.documents.matching import MatchedDocument
 from galloon.clients.documents.page_images import PageImages
 from galloon.codec.answer import Choice
-from galloon.learners.combiners.contract import TrueText
 from galloon.learners.documents.document import Box
 from galloon.learners.documents.matched import MatchedLine
-from galloon.learners.documents.true_lines import true_lines
 from galloon.learners.documents.word_places import word_places
 
 
@@ -130,14 +128,8 @@ async def teach_document(stream: CombineStream, combined: CombinedRounds, target
     """Teach the true texts of the pages; the number of lines whose words were found in them."""
     taught = 0
     for answers, target in zip(combined.answers, targets, strict=False):
-        lessons = [
-            Answered(answer.round_id, TrueText(text))
-            for answer, text in zip(
-                answers, true_lines([answer.line.text for answer in answers], target), strict=True
-            )
-            if text is not None
-        ]
-        async for _ in stream.learn_each(lessons):
+        lines = [(answer.round_id, answer.line.text) for answer in answers]
+        async for _ in stream.learn_each(corrections(lines, target)):
             taught += 1
     return taught
 

@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 
 from galloon.clients.documents.combined import CombinedDocument, CombinedLine, CombinedPage, CombinedWord
+from galloon.clients.documents.corrections import corrections, true_texts
 from galloon.clients.documents.output import RECORD
 from galloon.clients.documents.writers import document_writer
 from galloon.clients.formats.registry import read_file
 from galloon.learners.documents.document import Page, word_box
 from tests.clients.replays import galloon
 from tests.daemon_process import Daemon
-from tests.learners.documents.pages import OTHER, TEXT, columns, page, without_places
+from tests.learners.documents.pages import OTHER, TEXT, columns, page, recording, without_places
 
 FORMATS = Path(__file__).parents[2] / "data" / "formats"
 
@@ -195,3 +196,21 @@ def test_a_folder_that_grows_is_watched(daemon: Daemon, tmp_path: Path):
         assert process.wait() == 0
     assert (tmp_path / "out" / "p1.txt").read_text().splitlines() == list(TEXT)
     assert (tmp_path / "out" / "p2.txt").read_text().splitlines() == list(TEXT[2:])
+
+
+@pytest.mark.parametrize("form", ["text", "alto", "page", "hocr", "tsv", "markdown"])
+def test_corrected_files_of_the_same_formats_are_read_back(tmp_path: Path, form: str):
+    combined = [(f"u/{n}", text.replace("the", "tbe")) for n, text in enumerate(TEXT)]
+    (text,) = true_texts(write(tmp_path / f"leaf{document_writer(form).ending}", page(), form))
+    assert [(each.id, each.feedback.text) for each in corrections(combined, text)] == [
+        (f"u/{n}", text) for n, text in enumerate(TEXT)
+    ]
+
+
+@pytest.mark.parametrize("form", ["srt", "vtt", "ctm"])
+def test_corrected_files_of_a_recording_are_read_back(tmp_path: Path, form: str):
+    combined = [(f"u/{n}", text.replace("all", "awl")) for n, text in enumerate(SPEECH)]
+    path = write(tmp_path / f"talk{document_writer(form).ending}", recording(SPEECH), form)
+    (text,) = true_texts(path)
+    assert text.split() == " ".join(SPEECH).split()
+    assert [each.feedback.text for each in corrections(combined, text)] == SPEECH
