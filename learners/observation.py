@@ -27,11 +27,34 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
+class Reading:
+    """What an engine may have read, a word or a character, and the probability that it gives to it."""
+
+    text: str
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
 class Hypothesis:
     """One entry of an n-best list, best first; the score is a log score where the engine gives one."""
 
     words: tuple[Word, ...]
     score: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ArcScores:
+    """What a lattice's `log_scores` were made of, an entry an arc; None where the file has no such score.
+
+    All are natural logarithms as the engine wrote them, before any scale. The scales are the file's own.
+    """
+
+    acoustic: NDArray[np.float64] | None = None
+    language: NDArray[np.float64] | None = None  # of the language model, or of the whole graph (Kaldi)
+    posterior: NDArray[np.float64] | None = None
+    acoustic_scale: float = 1.0
+    language_scale: float = 1.0
+    word_penalty: float = 0.0  # added for each arc that says a word
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +69,9 @@ class Lattice:
     words: tuple[str, ...]
     log_scores: NDArray[np.float64]  # acoustic plus scaled language-model score of each arc
     times: NDArray[np.float64] | None = None  # of each state
+    parts: ArcScores | None = (
+        None  # what the scores were made of, where a file says; does not travel to the daemon
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +83,10 @@ class ExpertOutput:
     confidence: float | None = None  # of the whole line, where the engine gives only that
     nbest: tuple[Hypothesis, ...] = ()
     lattice: Lattice | None = None
+    # Of each word, what else the engine thought of, and of each of its characters what it chose from: parallel to
+    # `words`, or empty. They stay with their reader: what of them the learner hears is the lattice.
+    alternatives: tuple[tuple[Reading, ...], ...] = ()
+    characters: tuple[tuple[tuple[Reading, ...], ...], ...] = ()
 
     @property
     def text(self) -> str:

@@ -13,13 +13,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
+import numpy as np
+
 from galloon.clients.formats.result import Lines, ReadResult
 from galloon.clients.formats.sample import Sample
 from galloon.clients.formats.source import Source
 from galloon.clients.formats.symbols import symbols_for, word_of
 from galloon.clients.formats.word_graph import Arcs, best_path, build_lattice
 from galloon.clients.formats.words import finite
-from galloon.learners.observation import ExpertOutput, Lattice
+from galloon.learners.observation import ArcScores, ExpertOutput, Lattice
 
 NAME = "openfst-text"
 _ROWS_LOOKED_AT = 10_000  # to tell acceptors from transducers
@@ -72,6 +74,8 @@ class TextGraph:
     scores: list[float] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
     finals: dict[int, float] = field(default_factory=dict)
+    acoustic: list[float] = field(default_factory=list)  # parts of the scores, for formats that tell them
+    language: list[float] = field(default_factory=list)
 
     def arc(self, begin: str, end: str, label: str, score: float, source: Source, at: int) -> None:
         if score == -math.inf:
@@ -93,7 +97,10 @@ class TextGraph:
         words = [
             word_of(label, symbols, source, at) for label, at in zip(self.labels, self.lines, strict=True)
         ]
-        arcs = Arcs(self.begins, self.ends, words, self.scores, self.lines)
+        parts = None
+        if self.acoustic:
+            parts = ArcScores(np.array(self.acoustic), np.array(self.language))
+        arcs = Arcs(self.begins, self.ends, words, self.scores, self.lines, parts=parts)
         return build_lattice(source, len(self.numbers), 0, self.finals, arcs)
 
     def _state(self, name: str, source: Source, at: int) -> int:

@@ -7,7 +7,7 @@ and labels.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -187,7 +187,7 @@ def _read_into(
 
 
 def _renamed(output: ExpertOutput, name: str) -> ExpertOutput:
-    return ExpertOutput(name, output.words, output.confidence, output.nbest, output.lattice)
+    return replace(output, name=name)
 
 
 def _concatenated(name: str, outputs: tuple[ExpertOutput, ...], book: NoteBook) -> ExpertOutput:

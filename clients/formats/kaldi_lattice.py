@@ -6,7 +6,8 @@
     2 graph,acoustic                           a final state
                                                (an empty line ends the lattice)
 
-An arc's score is -(graph cost + acoustic cost), natural logarithms as Kaldi has them, unscaled.
+An arc's score is -(graph cost + acoustic cost), natural logarithms as Kaldi has them, unscaled. `Lattice.parts`
+keeps the two apart.
 """
 
 import re
@@ -64,7 +65,7 @@ def _finish(lines: Lines, name: str, graph: TextGraph, source: Source, begun_at:
 
 def _take(graph: TextGraph, cells: list[str], source: Source, at: int) -> None:
     if len(cells) <= 2:
-        graph.final(cells[0], _score(source, cells[1], at) if len(cells) == 2 else 0.0, source, at)
+        graph.final(cells[0], sum(_scores(source, cells[1], at)) if len(cells) == 2 else 0.0, source, at)
         return
     if len(cells) > 5:
         raise source.error(at, f"{len(cells)} columns, an arc has at most 5")
@@ -72,19 +73,16 @@ def _take(graph: TextGraph, cells: list[str], source: Source, at: int) -> None:
     labels = cells[2:-1] if weighted else cells[2:]
     if not 1 <= len(labels) <= 2:
         raise source.error(at, "an arc needs one label (CompactLattice) or two (Lattice)")
-    graph.arc(cells[0], cells[1], labels[-1], _score(source, cells[-1], at) if weighted else 0.0, source, at)
+    language, acoustic = _scores(source, cells[-1], at) if weighted else (0.0, 0.0)
+    graph.arc(cells[0], cells[1], labels[-1], language + acoustic, source, at)
+    graph.language.append(language)
+    graph.acoustic.append(acoustic)
 
 
-def _weight(cell: str) -> float | None:
+def _scores(source: Source, cell: str, at: int) -> tuple[float, float]:
+    """The graph's score and the acoustic one: costs, negated."""
     parts = cell.split(",")
-    if len(parts) not in {2, 3}:
-        return None
-    graph, acoustic = finite(parts[0]), finite(parts[1])
-    return None if graph is None or acoustic is None else graph + acoustic
-
-
-def _score(source: Source, cell: str, at: int) -> float:
-    cost = _weight(cell)
-    if cost is None:
+    graph, acoustic = (finite(part) for part in parts[:2]) if len(parts) in {2, 3} else (None, None)
+    if graph is None or acoustic is None:
         raise source.error(at, f"the weight {cell[:30]!r} is not `graph,acoustic[,transition-ids]`")
-    return -cost
+    return -graph, -acoustic

@@ -18,6 +18,7 @@ from galloon.clients.formats import (
     aws_transcribe,
     azure_read,
     azure_speech,
+    confusion_network,
     ctm,
     deepgram,
     docling,
@@ -184,6 +185,13 @@ FORMATS: tuple[Format, ...] = (
         nemo.read_nemo,
     ),
     Format(
+        confusion_network.NAME,
+        "confusion networks of SRILM and Kaldi",
+        ("*.mesh", "*.sau"),
+        confusion_network.sniff_confusion_networks,
+        confusion_network.read_confusion_networks,
+    ),
+    Format(
         whisper.NAME,
         "Whisper, faster-whisper, WhisperX JSON",
         ("*.json",),
@@ -242,7 +250,7 @@ FORMATS: tuple[Format, ...] = (
 
 
 # Formats of single lines with ids, alternatives or lattices; all others hold pages or recordings.
-_LINES = (utterances, nbest, nemo, slf, kaldi_lattice, fst_text, openfst_binary)
+_LINES = (utterances, nbest, nemo, confusion_network, slf, kaldi_lattice, fst_text, openfst_binary)
 DOCUMENT_FORMATS = frozenset(entry.name for entry in FORMATS) - {module.NAME for module in _LINES}
 
 

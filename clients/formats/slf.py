@@ -6,7 +6,8 @@ l=-3.1`), words on nodes or on links. A link's score, as a natural logarithm:
     acscale * a + lmscale * l + prscale * r + wdpenalty (for a link that carries a word), times log(base)
 
 Where each link carries its posterior `p` (pocketsphinx, SRILM) that is used instead: it has the language
-model and the engine's own scaling in it. HTK's node words end at the node's time, pocketsphinx's start there.
+model and the engine's own scaling in it. `Lattice.parts` keeps `a`, `l`, `p` and the scales apart. HTK's node
+words end at the node's time, pocketsphinx's start there.
 """
 
 import math
@@ -22,9 +23,9 @@ from numpy.typing import NDArray
 from galloon.clients.formats.result import Lines, ReadResult
 from galloon.clients.formats.sample import Sample
 from galloon.clients.formats.source import Source
-from galloon.clients.formats.word_graph import Arcs, best_path, build_lattice
+from galloon.clients.formats.word_graph import SMALLEST_POSTERIOR, Arcs, best_path, build_lattice
 from galloon.clients.formats.words import SILENT, finite
-from galloon.learners.observation import ExpertOutput, Lattice
+from galloon.learners.observation import ArcScores, ExpertOutput, Lattice
 
 NAME = "slf"
 _QUOTED_FIELD = re.compile(r"""(?<!\w)(\w++)=("(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|\S*)""")
@@ -76,7 +77,15 @@ def parse_slf(source: Source) -> tuple[Lattice, str]:
         len(number),
         initial,
         {final: 0.0},
-        Arcs(begins, ends, words, _link_scores(source, header, links, words), links.lines, posteriors),
+        Arcs(
+            begins,
+            ends,
+            words,
+            _link_scores(source, header, links, words),
+            links.lines,
+            posteriors,
+            _parts(source, header, links, posteriors),
+        ),
         None if times is None or np.isnan(times).any() else times,
     )
     if posteriors is not None:
@@ -266,18 +275,42 @@ def _ends(
     return found[0], found[1]
 
 
-def _link_scores(
-    source: Source, header: Mapping[str, str], links: _Columns, words: list[str]
-) -> NDArray[np.float64]:
+def _parts(
+    source: Source, header: Mapping[str, str], links: _Columns, posteriors: NDArray[np.float64] | None
+) -> ArcScores:
+    """The scores apart, as natural logarithms without the header's scales."""
+    setting = _settings(source, header)
+    logs = []
+    for key in ("a", "l"):
+        values = links.numbers(key)
+        if values is not None:
+            with np.errstate(
+                all="ignore"
+            ):  # what is not finite has been refused, or is refused with its line
+                values = np.log(values) if setting["base"] == 0 else values * math.log(setting["base"])
+        logs.append(values)
+    certain = None if posteriors is None else np.log(np.maximum(posteriors, SMALLEST_POSTERIOR))
+    scales = (setting["acscale"], setting["lmscale"], setting["wdpenalty"])
+    return ArcScores(logs[0], logs[1], certain, *scales)
+
+
+def _settings(source: Source, header: Mapping[str, str]) -> dict[str, float]:
     setting = {"acscale": 1.0, "lmscale": 1.0, "prscale": 1.0, "wdpenalty": 0.0, "base": math.e}
     for key in setting.keys() & header.keys():
         value = finite(header[key])
         if value is None:
             raise source.error(None, f"{key}={header[key]} in the header is not a finite number")
         setting[key] = value
+    if setting["base"] < 0 or setting["base"] == 1:
+        raise source.error(None, f"base={setting['base']} in the header cannot be a base of logarithms")
+    return setting
+
+
+def _link_scores(
+    source: Source, header: Mapping[str, str], links: _Columns, words: list[str]
+) -> NDArray[np.float64]:
+    setting = _settings(source, header)
     base = setting["base"]
-    if base < 0 or base == 1:
-        raise source.error(None, f"base={base} in the header cannot be a base of logarithms")
     total = np.zeros(len(words))
     for key, scale in (("a", "acscale"), ("l", "lmscale"), ("r", "prscale")):
         values = links.numbers(key)

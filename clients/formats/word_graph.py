@@ -6,13 +6,13 @@ topological order, so that each arc goes from a smaller state to a larger one. `
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from galloon.clients.formats.source import Source
-from galloon.learners.observation import Lattice, Word
+from galloon.learners.observation import ArcScores, Lattice, Word
 
 # A posterior printed as 0 was rounded, not impossible: the arc would not be in the lattice.
 SMALLEST_POSTERIOR = 1e-30
@@ -30,6 +30,7 @@ class Arcs:
     posteriors: Sequence[float] | NDArray[np.float64] | None = (
         None  # of each arc given the utterance, instead of scores
     )
+    parts: ArcScores | None = None  # what the scores were made of
 
 
 def build_lattice(
@@ -107,6 +108,7 @@ def build_lattice(
             words=tuple(words),
             log_scores=log_scores,
             times=state_times,
+            parts=_of_arcs(arcs.parts, chosen),
         ),
         ending,
     )
@@ -218,4 +220,16 @@ def _with_final_scores(lattice: Lattice, ending: dict[int, float]) -> Lattice:
         words=tuple(words[index] for index in order.tolist()),
         log_scores=np.concatenate([lattice.log_scores, [ending[state] for state in states]])[order],
         times=times,
+        parts=_of_arcs(lattice.parts, order, added=len(states)),
     )
+
+
+def _of_arcs(parts: ArcScores | None, arcs: NDArray[np.int64], added: int = 0) -> ArcScores | None:
+    """The scores of these arcs; `added` ones at the end have none."""
+    if parts is None:
+        return None
+    acoustic, language, posterior = (
+        None if column is None else np.append(column, np.zeros(added))[arcs]
+        for column in (parts.acoustic, parts.language, parts.posterior)
+    )
+    return replace(parts, acoustic=acoustic, language=language, posterior=posterior)

@@ -120,6 +120,15 @@ BOMBS = (
     ReaderBomb("cues without times, packed", "vtt", lambda: _packed(b"WEBVTT\n\n" + b"a\n\n" * 10 * MILLION)),
     ReaderBomb("ten million segments, packed", "stm", lambda: _packed(b"a 1 b 0 1 c\n" * 4 * MILLION)),
     ReaderBomb("pages without end", "olmocr", _overlapping_pages),
+    ReaderBomb("a network that claims too much", "confusion-network", lambda: b"numaligns 999999999\n"),
+    ReaderBomb(
+        "a network of four million words, packed",
+        "confusion-network",
+        lambda: _packed(b"a [ " + b"b 0.1 " * 4 * MILLION + b"]\n"),
+    ),
+    ReaderBomb(
+        "choices of a character without end, packed", "hocr", lambda: _packed(_xml(_choices(250_000)))
+    ),
     ReaderBomb("a lattice that claims too much", "slf", lambda: b"VERSION=1.0\nN=99999999999 L=9\nI=0\n"),
     ReaderBomb("a binary lattice that claims too much", "openfst", _lying_header),
     ReaderBomb("2^50,000 paths", "slf", lambda: _slf(50_001, _forks(50_000)), refused=False),
@@ -131,6 +140,11 @@ BOMBS = (
 
 def _attributes(count: int) -> str:
     return " ".join(f'a{n}=""' for n in range(count))
+
+
+def _choices(count: int) -> str:
+    choice = '<i class="ocrx_cinfo" title="x_confs 1">b</i>'
+    return f'<b class="ocrx_word">a<b class="ocrx_cinfo">{choice * count}</b></b>'
 
 
 def _laughs() -> str:

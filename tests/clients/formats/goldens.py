@@ -13,7 +13,7 @@ from galloon.clients.formats.registry import Format, format_named
 from galloon.clients.formats.result import ReadResult
 from galloon.clients.formats.source import GZIP_MAGIC, open_source
 from galloon.learners.documents.document import Line, Page
-from galloon.learners.observation import ExpertOutput, Lattice, Word
+from galloon.learners.observation import ArcScores, ExpertOutput, Lattice, Reading, Word
 
 FOLDER = Path(__file__).parents[2] / "data" / "formats"
 _NOT_INPUTS = {"words.txt", "lattices"}
@@ -93,6 +93,12 @@ def _output(output: ExpertOutput) -> dict[str, Any]:
         said["nbest"] = [
             [_rounded(entry.score), [_word(word) for word in entry.words]] for entry in output.nbest
         ]
+    if output.alternatives:
+        said["alternatives"] = [[_reading(reading) for reading in word] for word in output.alternatives]
+    if output.characters:
+        said["characters"] = [
+            [[_reading(reading) for reading in slot] for slot in word] for word in output.characters
+        ]
     if output.lattice is not None:
         said["lattice"] = _lattice(output.lattice)
     return said
@@ -100,6 +106,10 @@ def _output(output: ExpertOutput) -> dict[str, Any]:
 
 def _word(word: Word) -> list[Any]:
     return [word.text, _rounded(word.confidence), _rounded(word.start), _rounded(word.end)]
+
+
+def _reading(reading: Reading) -> list[Any]:
+    return [reading.text, _rounded(reading.probability)]
 
 
 def _rounded(number: float | None) -> float | None:
@@ -116,8 +126,18 @@ def _lattice(lattice: Lattice) -> dict[str, Any]:
         "arc_count": len(arcs),
         "first_arcs": arcs[:_ARCS_SPELLED_OUT],
         "score_sum": round(float(lattice.log_scores.sum()), 4),
+        "part_sums": lattice.parts and _parts(lattice.parts),
         "last_time": None if lattice.times is None else round(float(lattice.times[-1]), 6),
     }
+
+
+def _parts(parts: ArcScores) -> dict[str, Any]:
+    """Sums of the scores that were kept apart, and the file's scales."""
+    columns = {"acoustic": parts.acoustic, "language": parts.language, "posterior": parts.posterior}
+    told = {
+        name: None if column is None else round(float(column.sum()), 4) for name, column in columns.items()
+    }
+    return told | {"scales": [parts.acoustic_scale, parts.language_scale, parts.word_penalty]}
 
 
 def main() -> None:
