@@ -69,9 +69,11 @@ def _networks(source: Source) -> Iterator[tuple[str, int, list[Slot]]]:
     slots: dict[int, Slot] = {}
     symbols: Mapping[str, str] | None = None
     for at, row in source.rows():
+        source.check("line_bytes", len(row), at)
         cells = row.split()
         if not cells:
             continue
+        source.check("lattice_arcs", len(cells) // 2, at)
         if (match := _KALDI.fullmatch(row)) and cells[0] not in {"align", *_IGNORED}:
             parts = [part.split() for part in _BRACKET.findall(match[2])]
             if symbols is None:
