@@ -3,7 +3,8 @@
     listener ── streams ─────────┐
                 management RPCs ─┴── registry ── learner (one work queue each) ── combiner (galloon.learners)
                                                     │
-                                                 journal (a queue, one writer thread) ── backend (SQLite)
+                                                 journal (a queue, one writer thread) ── backend (SQLite, or
+                                                                                          PostgreSQL for several)
 
 `run` is the whole life: recover, open the ports, serve until a signal, drain, snapshot, close. Clock, storage and
 the builder of combiners come in through the constructor, so that a test can replace them.
@@ -20,6 +21,7 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 import grpc
 import structlog
@@ -51,6 +53,10 @@ from galloon.daemon.store.journal import Journal
 from galloon.daemon.store.protocol import Backend
 from galloon.daemon.store.sqlite import SqliteBackend
 
+if TYPE_CHECKING:
+    from galloon.daemon.store.membership import Membership
+    from galloon.daemon.store.postgres import PostgresBackend
+
 log = structlog.get_logger()
 STEP_S = 1.0  # of one step of the end, after the streams have drained
 FORCED_S = 4.0  # after drain_s, until the process is ended by force
@@ -71,7 +77,8 @@ class App:
         check_exposure(config)
         self._credentials = credentials_from_config(config)
         self._gate = gate_from_config(config)
-        self._backend = backend or SqliteBackend(Path(config.store.data_dir))
+        self._membership: Membership | None = None
+        self._backend = backend or self._open_store()
         self._journal = Journal(self._backend, config.store.commit_delay_s, config.store.queue_bytes)
         self._serving = False
         self._end = asyncio.Event()
@@ -92,11 +99,8 @@ class App:
             self._clock,
             self._health.set_learner,
         )
-        for found in recover(self._backend, self._build, config.limits, self._clock):
-            if isinstance(found, Recovered):
-                self.registry.adopt(found.learner, found.key)
-            else:
-                self.registry.quarantine(found)
+        if self._membership is None:
+            self._recover_all()
         self._journal.start(self.metrics.commit, self._store_failed)
         self._quota = Quota(config.limits)
         self.streams = CombineService(self.registry, self._gate, self._quota, config.limits, self.metrics)
@@ -110,6 +114,8 @@ class App:
         except PortUnavailable:
             await self._give_up()
             raise
+        if self._membership is not None:
+            await self._own_shards(self._membership)
         self._tasks.start("housekeeping", self._housekeeping.run)
         self._tasks.start("listener", self._listener.watch)
         self._health.set_daemon(serving=True)
@@ -132,11 +138,14 @@ class App:
         self._serving = False
         self._health.shut_down()
         await self._tasks.stop()
-        await _at_most(self.config.server.drain_s, self.streams.drain(), "streams cut")
+        patience = self.config.server.drain_s if self._failure is None else STEP_S
+        await _at_most(patience, self.streams.drain(), "streams cut")
         await _at_most(STEP_S, self._listener.stop(0.5), "gRPC calls cut")
         if self._failure is None:
             await _at_most(STEP_S, self._snapshot_all(), "last snapshots cut; the journal has everything")
         await self._journal.close()
+        if self._membership is not None:
+            await asyncio.to_thread(self._membership.leave)
         if self._http is not None:
             await _at_most(STEP_S, self._http.close(), "HTTP requests cut")
         await _at_most(STEP_S, self._rest(), "work cut")
@@ -154,6 +163,48 @@ class App:
         self._tasks.once(name, work)
 
     # Parts.
+
+    def _open_store(self) -> Backend:
+        """SQLite for this daemon alone, or a PostgreSQL among whose members it is from here on."""
+        store = self.config.store
+        if not store.url:
+            return SqliteBackend(Path(store.data_dir))
+        # Imported late: an extra brings what it needs.
+        from galloon.daemon.store.membership import Membership
+        from galloon.daemon.store.postgres import PostgresBackend
+
+        self._membership = Membership(store.url, store.lease_s)
+        return PostgresBackend(store.url, self._membership.join(), store.lease_s)
+
+    def _recover_all(self) -> None:
+        for found in recover(self._backend, self._build, self.config.limits, self._clock):
+            if isinstance(found, Recovered):
+                self.registry.adopt(found.learner, found.key)
+            else:
+                self.registry.quarantine(found)
+
+    async def _own_shards(self, membership: "Membership") -> None:
+        """Take part: learners are brought in when somebody asks for them."""
+        from galloon.daemon.learner.ownership import Ownership
+
+        self.ownership = Ownership(
+            membership,
+            cast("PostgresBackend", self._backend),
+            self.registry,
+            self.streams,
+            self._build,
+            self.config.limits,
+            self._clock,
+            self._pool,
+        )
+        self.registry.bring = self.ownership.bring
+        loop = asyncio.get_running_loop()
+
+        def lost(error: StoreError) -> None:
+            loop.call_soon_threadsafe(self._store_failed, error)
+
+        address = self.config.server.advertise or self.address
+        await asyncio.to_thread(membership.start, address, self.ownership.release, lost)
 
     async def _give_up(self) -> None:
         """End the threads and the port of a start that failed: the process could not exit while they run."""

@@ -19,6 +19,7 @@ from galloon.daemon.limits import Limits
 @dataclass(frozen=True, slots=True)
 class Server:
     listen: str = "127.0.0.1:7410"
+    advertise: str = ""
     insecure_public: bool = False
     reflection: bool = True
     drain_s: float = 10.0
@@ -40,6 +41,8 @@ class Http:
 @dataclass(frozen=True, slots=True)
 class Store:
     data_dir: str = "galloon-data"
+    url: str = ""
+    lease_s: float = 5.0
     commit_delay_s: float = 0.02
     queue_bytes: int = 67_108_864
     snapshot_events: int = 5000
@@ -83,6 +86,7 @@ CHOICES = {"log.level": ("debug", "info", "warning", "error"), "log.format": ("a
 # Numbers that may be 0; all others must be larger.
 ZERO_ALLOWED = {"store.commit_delay_s", "server.drain_s", "server.inline_s"}
 LARGEST = 2**53
+POSTGRES = ("postgresql://", "postgres://")
 ADDRESS = re.compile(r"^(?P<host>\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]+):(?P<port>\d{1,5})$")
 
 
@@ -201,6 +205,16 @@ def _checked(name: str, value: Any, where: str) -> Any:
             good, wanted = isinstance(value, str), "text in quotes"
             if name in CHOICES:
                 good, wanted = value in CHOICES[name], f"one of {_names(CHOICES[name])}"
+            elif name == "server.advertise":
+                good, wanted = (
+                    value == "" or _is_address(value),
+                    '"host:port", or "" for the address of listen',
+                )
+            elif name == "store.url":
+                good, wanted = (
+                    value == "" or value.startswith(POSTGRES),
+                    '"postgresql://...", or "" for SQLite',
+                )
             elif name.endswith(".listen"):
                 off = name == "http.listen" and value == ""
                 good, wanted = off or _is_address(value), '"host:port", port 0 to 65535 (0 picks a free one)'

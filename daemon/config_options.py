@@ -9,7 +9,7 @@ import click
 
 
 def config_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds --config, --listen, --http, --data-dir and --set; they arrive as `path` and, by key, as `flags`."""
+    """Adds --config, --listen, --http, --data-dir, --store and --set; they arrive as `path` and `flags`."""
 
     @wraps(command)
     def with_flags(
@@ -17,10 +17,11 @@ def config_options(command: Callable[..., Any]) -> Callable[..., Any]:
         listen: str | None,
         http: str | None,
         data_dir: str | None,
+        store: str | None,
         settings: tuple[str, ...],
         **others: Any,
     ) -> Any:
-        named = {"server.listen": listen, "http.listen": http, "store.data_dir": data_dir}
+        named = {"server.listen": listen, "http.listen": http, "store.data_dir": data_dir, "store.url": store}
         flags = {name: value for name, value in named.items() if value is not None}
         for setting in settings:
             name, equals, value = setting.partition("=")
@@ -42,5 +43,10 @@ _OPTIONS = [
     click.option("--listen", help="Address of the gRPC port, host:port; port 0 picks a free one."),
     click.option("--http", help='Address of the HTTP port; "" turns it off.'),
     click.option("--data-dir", help="Directory of the store."),
+    click.option(
+        "--store",
+        metavar="URL",
+        help="A PostgreSQL that several daemons share, postgresql://...; else SQLite.",
+    ),
     click.option("--set", "settings", multiple=True, metavar="SECTION.KEY=VALUE", help="Any other option."),
 ]

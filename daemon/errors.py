@@ -16,6 +16,7 @@ DaemonError
 │   ├── Unauthenticated     no principal at all
 │   ├── OutOfService        a learner that could not be restored, or that a defect has stopped
 │   ├── Unavailable         the daemon drains or cannot write; the same request may succeed later
+│   │   └── NotOwner        another daemon has the learner; knows its address, or that nobody has it at the moment
 │   └── Internal            a defect; the client learns no more than that
 ├── ConfigError             a wrong key or value, with the file, the line and what to do (exit status 2)
 ├── PortUnavailable         a port that cannot be opened, mostly because another process has it (exit status 1)
@@ -26,6 +27,7 @@ DaemonError
     ├── StoreFull           no space; heals when space returns
     ├── StoreConflict       one request contradicts what is stored: it fails, the store goes on
     └── StoreFailed         a write or a sync failed: stop, never retry in place
+        └── Fenced          another daemon has taken over: stop, acknowledge nothing
 
 `refusal` turns any exception of a request into the `Refused` that the client sees.
 """
@@ -47,6 +49,8 @@ class DaemonError(Exception):
 class Refused(DaemonError):
     """A request that fails. `field` is the path of the field that is wrong, where one is."""
 
+    owner = ""  # address of the daemon to ask instead
+
     def __init__(self, message: str, field: str = "") -> None:
         super().__init__(message)
         self.message, self.field = message, field
@@ -54,7 +58,9 @@ class Refused(DaemonError):
     def problem(self, request_id: str, about: wire.RequestKind.ValueType) -> Problem:
         """The answer to a request of a stream."""
         code, reason = CODES[type(self)]
-        return Problem(request_id, about, code.value[0], reason, self.message, self.field, self._limit())
+        return Problem(
+            request_id, about, code.value[0], reason, self.message, self.field, self._limit(), self.owner
+        )
 
     def _limit(self) -> PassedLimit | None:
         return None
@@ -123,6 +129,15 @@ class Unavailable(Refused):
     pass
 
 
+class NotOwner(Unavailable):
+    def __init__(self, name: str, owner: str, field: str = "") -> None:
+        where = (
+            f"the daemon at {owner} has it: ask there" if owner else "nobody has it at the moment: ask again"
+        )
+        super().__init__(f"{field}: learner {name!r} is not of this daemon; {where}", field)
+        self.owner = owner
+
+
 class Internal(Refused):
     pass
 
@@ -163,6 +178,10 @@ class StoreFailed(StoreError):
     pass
 
 
+class Fenced(StoreFailed):
+    pass
+
+
 # The one table. Everything that reaches a client has a row here.
 CODES: dict[type[Refused], tuple[grpc.StatusCode, wire.Reason.ValueType]] = {
     Invalid: (Code.INVALID_ARGUMENT, wire.REASON_INVALID),
@@ -179,6 +198,7 @@ CODES: dict[type[Refused], tuple[grpc.StatusCode, wire.Reason.ValueType]] = {
     Unauthenticated: (Code.UNAUTHENTICATED, wire.REASON_DENIED),
     OutOfService: (Code.FAILED_PRECONDITION, wire.REASON_OUT_OF_SERVICE),
     Unavailable: (Code.UNAVAILABLE, wire.REASON_UNAVAILABLE),
+    NotOwner: (Code.UNAVAILABLE, wire.REASON_UNAVAILABLE),
     Internal: (Code.INTERNAL, wire.REASON_INTERNAL),
 }
 

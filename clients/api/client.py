@@ -10,16 +10,18 @@ Calls that only read, or that are safe to repeat, are tried again while the daem
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from random import Random
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from grpc import aio
 
-from galloon.clients.api.connection import DEFAULT_ADDRESS, Connection, open_channel
+from galloon.clients.api.connection import DEFAULT_ADDRESS, Connection
 from galloon.clients.api.documents import Documents
 from galloon.clients.api.errors import TimedOut, Unreachable
 from galloon.clients.api.refusals import is_temporary, reading_answers, refusal_from_status
+from galloon.clients.api.routes import Routes, owner_in
 from galloon.clients.api.stream import CombineStream, StreamOptions
 from galloon.codec.document import DocumentLesson, DocumentPart
 from galloon.codec.explanation import Explanation, explanation_from_wire
@@ -36,8 +38,10 @@ from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.documents.document import Page
 from galloon.v1 import learners_pb2 as wire
 from galloon.v1.combine_pb2_grpc import CombineServiceStub
-from galloon.v1.document_pb2_grpc import DocumentServiceStub
 from galloon.v1.learners_pb2_grpc import LearnerServiceStub
+
+if TYPE_CHECKING:
+    from galloon.v1.learners_pb2_grpc import LearnerServiceAsyncStub
 
 CHUNK_BYTES = 256 * 1024
 PAGE = 1000
@@ -45,7 +49,10 @@ T = TypeVar("T")
 
 
 class Client:
-    """One connection to a daemon, shared by any number of streams. Belongs to one event loop."""
+    """A daemon, or several that share a store ("one:7410,two:7410"), for any number of streams.
+
+    Belongs to one event loop.
+    """
 
     def __init__(
         self,
@@ -57,10 +64,8 @@ class Client:
         """`options` are the defaults of streams; their `timeout_s` holds for the other calls too."""
         self.connection = address if isinstance(address, Connection) else Connection(address)
         self._options, self._random = options or StreamOptions(), random or Random()
-        self._channel = open_channel(self.connection)
-        self._metadata = self.connection.metadata
-        self._combine, self._learners = CombineServiceStub(self._channel), LearnerServiceStub(self._channel)
-        self._documents = Documents(DocumentServiceStub(self._channel), self._metadata, self._repeat)
+        self._routes = Routes(self.connection)
+        self._documents = Documents(self._routes, self._repeat)
 
     def stream(
         self,
@@ -72,9 +77,12 @@ class Client:
     ) -> CombineStream:
         """A stream to a learner, made from the spec `create` if there is none of that name."""
         return CombineStream(
-            lambda: self._combine.Combine(metadata=self._metadata),
+            lambda: CombineServiceStub(self._routes.channel(learner)).Combine(
+                metadata=self._routes.metadata(learner)
+            ),
             learner,
             create,
+            lost=partial(self._routes.lost, learner),
             alternatives=alternatives,
             options=options or self._options,
             random=self._random,
@@ -86,9 +94,12 @@ class Client:
         """Make a learner; durable when it returns. `created` is false when it was there and agrees."""
         request = wire.CreateLearnerRequest(name=name, spec=given_to_wire(spec))
         response = await self._repeat(
-            lambda left: self._learners.CreateLearner(request, timeout=left, metadata=self._metadata),
+            lambda left: self._at(name).CreateLearner(
+                request, timeout=left, metadata=self._routes.metadata(name)
+            ),
             f"create learner {name!r}",
             timeout_s,
+            name,
         )
         return _shown(response.learner, created=response.created)
 
@@ -96,9 +107,12 @@ class Client:
         """One learner with its statistics and digests."""
         request = wire.GetLearnerRequest(name=name)
         response = await self._repeat(
-            lambda left: self._learners.GetLearner(request, timeout=left, metadata=self._metadata),
+            lambda left: self._at(name).GetLearner(
+                request, timeout=left, metadata=self._routes.metadata(name)
+            ),
             f"learner {name!r}",
             timeout_s,
+            name,
         )
         return _shown(response.learner)
 
@@ -107,7 +121,9 @@ class Client:
         request, learners = wire.ListLearnersRequest(page_size=PAGE, prefix=prefix), []
         while True:
             response = await self._repeat(
-                lambda left: self._learners.ListLearners(request, timeout=left, metadata=self._metadata),
+                lambda left: self._at("").ListLearners(
+                    request, timeout=left, metadata=self._routes.metadata("")
+                ),
                 "list learners",
                 timeout_s,
             )
@@ -120,7 +136,7 @@ class Client:
         """The learners whose names start so that the daemon keeps and cannot use, by name, and why."""
         request = wire.ListLearnersRequest(page_size=1, prefix=prefix)
         response = await self._repeat(
-            lambda left: self._learners.ListLearners(request, timeout=left, metadata=self._metadata),
+            lambda left: self._at("").ListLearners(request, timeout=left, metadata=self._routes.metadata("")),
             "list learners",
             timeout_s,
         )
@@ -133,18 +149,24 @@ class Client:
         """
         request = wire.DeleteLearnerRequest(name=name)
         await self._repeat(
-            lambda left: self._learners.DeleteLearner(request, timeout=left, metadata=self._metadata),
+            lambda left: self._at(name).DeleteLearner(
+                request, timeout=left, metadata=self._routes.metadata(name)
+            ),
             f"delete learner {name!r}",
             timeout_s,
+            name,
         )
 
     async def snapshot_learner(self, name: str, *, timeout_s: float | None = None) -> Snapshot:
         """Write a snapshot now and drop the journal that it covers."""
         request = wire.SnapshotLearnerRequest(name=name)
         response = await self._repeat(
-            lambda left: self._learners.SnapshotLearner(request, timeout=left, metadata=self._metadata),
+            lambda left: self._at(name).SnapshotLearner(
+                request, timeout=left, metadata=self._routes.metadata(name)
+            ),
             f"snapshot of learner {name!r}",
             timeout_s,
+            name,
         )
         return snapshot_from_wire(response)
 
@@ -157,11 +179,12 @@ class Client:
         while not pages or (pages[-1].slots and request.first_slot < pages[-1].slot_count):
             pages.append(
                 await self._repeat(
-                    lambda left: self._learners.ExplainUtterance(
-                        request, timeout=left, metadata=self._metadata
+                    lambda left: self._at(learner).ExplainUtterance(
+                        request, timeout=left, metadata=self._routes.metadata(learner)
                     ),
                     f"explain utterance {utterance_id!r} of learner {learner!r}",
                     timeout_s,
+                    learner,
                 )
             )
             request.first_slot += len(pages[-1].slots)
@@ -172,10 +195,10 @@ class Client:
         request = wire.ExportLearnerRequest(name=name)
 
         async def attempt(left: float) -> bytes:
-            call = self._learners.ExportLearner(request, timeout=left, metadata=self._metadata)
+            call = self._at(name).ExportLearner(request, timeout=left, metadata=self._routes.metadata(name))
             return b"".join([part.chunk async for part in call])
 
-        return await self._repeat(attempt, f"export of learner {name!r}", timeout_s)
+        return await self._repeat(attempt, f"export of learner {name!r}", timeout_s, name)
 
     async def import_learner(self, name: str, data: bytes, *, timeout_s: float | None = None) -> LearnerInfo:
         """Make a learner, of a name not yet taken, from exported bytes; durable when it returns. Tried once."""
@@ -187,8 +210,13 @@ class Client:
 
         about, seconds = f"import of learner {name!r}", self._seconds(timeout_s)
         try:
-            response = await self._learners.ImportLearner(parts(), timeout=seconds, metadata=self._metadata)
+            response = await self._at(name).ImportLearner(
+                parts(), timeout=seconds, metadata=self._routes.metadata(name)
+            )
         except aio.AioRpcError as error:
+            if (owner := owner_in(error)) and owner != self._routes.address(name):
+                self._routes.lost(name, owner)  # nothing was done there
+                return await self.import_learner(name, data, timeout_s=timeout_s)
             if is_temporary(error):
                 raise Unreachable(
                     f"{about}: {error.details()}; look whether it is there before trying again"
@@ -226,7 +254,7 @@ class Client:
     async def watch_learner(self, name: str, *, interval_s: float = 1.0) -> AsyncIterator[Statistics]:
         """Statistics at once and then at the interval, until the caller leaves or the connection is lost."""
         request = wire.WatchStatisticsRequest(name=name, interval_s=interval_s)
-        call = self._learners.WatchStatistics(request, metadata=self._metadata)
+        call = self._at(name).WatchStatistics(request, metadata=self._routes.metadata(name))
         try:
             async for response in call:
                 yield statistics_from_wire(response.statistics)
@@ -239,7 +267,7 @@ class Client:
 
     async def close(self) -> None:
         """Let go of the connection; streams that are still open end."""
-        await self._channel.close()
+        await self._routes.close()
 
     async def __aenter__(self) -> Self:
         return self
@@ -249,11 +277,14 @@ class Client:
     ) -> None:
         await self.close()
 
+    def _at(self, learner: str) -> "LearnerServiceAsyncStub":
+        return LearnerServiceStub(self._routes.channel(learner))
+
     def _seconds(self, timeout_s: float | None) -> float:
         return self._options.timeout_s if timeout_s is None else timeout_s
 
     async def _repeat(
-        self, attempt: Callable[[float], Awaitable[T]], about: str, timeout_s: float | None
+        self, attempt: Callable[[float], Awaitable[T]], about: str, timeout_s: float | None, learner: str = ""
     ) -> T:
         """Try a call that is safe to repeat while the daemon is away, until its time is up."""
         loop, seconds = asyncio.get_running_loop(), self._seconds(timeout_s)
@@ -270,7 +301,10 @@ class Client:
                     raise Unreachable(
                         f"{about}: no daemon at {self.connection.address} within {seconds:g} s: {error.details()}"
                     ) from error
-            await asyncio.sleep(delay)
+                owner = owner_in(error)
+                self._routes.lost(learner, owner)
+            if not owner:
+                await asyncio.sleep(delay)
         raise AssertionError("delays have no end")
 
 

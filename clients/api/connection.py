@@ -39,7 +39,10 @@ class Backoff:
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """Where a daemon is and how to prove who we are. With `ca` the connection speaks TLS."""
+    """Where a daemon is and how to prove who we are. With `ca` the connection speaks TLS.
+
+    Several daemons that share a store are one address each, separated by commas: any that answers will do.
+    """
 
     address: str = DEFAULT_ADDRESS
     ca: Path | None = None  # PEM file of the authority that signed the daemon's certificate
@@ -50,23 +53,30 @@ class Connection:
     silence_s: float = 60.0  # a peer that answers nothing for so long is gone; daemons allow 45 and more
 
     def __post_init__(self) -> None:
-        _, separator, port = self.address.rpartition(":")
-        if not separator or not self.host or not port.isdecimal() or not 0 < int(port) < 65536:
-            raise WrongUsage(f"{self.address!r} is not an address: write host:port, e.g. {DEFAULT_ADDRESS}")
+        for address in self.addresses:
+            _, separator, port = address.rpartition(":")
+            if not separator or not _host(address) or not port.isdecimal() or not 0 < int(port) < 65536:
+                raise WrongUsage(f"{address!r} is not an address: write host:port, e.g. {DEFAULT_ADDRESS}")
         if (self.certificate is None) != (self.key is None):
             raise WrongUsage("mTLS needs both: a certificate and its key")
         if self.certificate is not None and self.ca is None:
             raise WrongUsage(
                 "a certificate is shown over TLS only: name the authority (ca) of the daemon too"
             )
-        if self.token is not None and self.ca is None and not _is_loopback(self.host):
-            raise WrongUsage(
-                f"a token would travel to {self.address} unencrypted: name the authority (ca) for TLS"
-            )
+        for address in self.addresses:
+            if self.token is not None and self.ca is None and not _is_loopback(_host(address)):
+                raise WrongUsage(
+                    f"a token would travel to {address} unencrypted: name the authority (ca) for TLS"
+                )
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        return tuple(self.address.split(","))
 
     @property
     def host(self) -> str:
-        return self.address.rpartition(":")[0].strip("[]")
+        """Of the first address."""
+        return _host(self.addresses[0])
 
     @property
     def metadata(self) -> aio.Metadata:
@@ -101,6 +111,10 @@ def open_channel(connection: Connection) -> aio.Channel:
         _read(connection.ca), _read(connection.key), _read(connection.certificate)
     )
     return aio.secure_channel(connection.address, credentials, options=options)
+
+
+def _host(address: str) -> str:
+    return address.rpartition(":")[0].strip("[]")
 
 
 def _read(path: Path | None) -> bytes | None:

@@ -72,7 +72,10 @@ class CombineStream:
         alternatives: bool = False,
         options: StreamOptions | None = None,
         random: Random | None = None,
+        lost: Callable[[str], None] = lambda _: None,
     ) -> None:
+        """`call` begins a call; `lost` hears, before the next one, who is said to have the learner, if anybody."""
+        self._lost = lost
         self._call, self._learner, self._create, self._alternatives = call, learner, create, alternatives
         self._options, self._random = options or StreamOptions(), random or Random()
         self._outbox = Outbox(self._options.remember)
@@ -249,6 +252,8 @@ class CombineStream:
                     async with asyncio.timeout_at(lost_at + patience) as limit:
                         return await self._session(first, limit)
                 except (TimeoutError, _ConnectionLost) as problem:
+                    owner = getattr(problem, "owner", "")
+                    self._lost(owner)
                     if limit.when() is None:  # it was up until now
                         patience, lost_at = self._options.give_up_s, loop.time()
                     if self._answers != answers:  # and good for something
@@ -258,7 +263,8 @@ class CombineStream:
                     if loop.time() + delay > lost_at + patience:
                         what = f"no daemon for learner {self._learner!r} within {patience:g} s: {problem}"
                         raise Unreachable(what) from problem
-                    await asyncio.sleep(delay)
+                    if not owner:
+                        await asyncio.sleep(delay)
         except ClientError as error:
             self._end(error, first)
         except asyncio.CancelledError:
@@ -310,7 +316,7 @@ class CombineStream:
             case Opened():
                 return answer
             case Problem(reason=wire.REASON_UNAVAILABLE):
-                raise _ConnectionLost(answer.message)
+                raise _ConnectionLost(answer.message, answer.owner)
             case Problem():
                 raise refusal_of_problem(answer)
             case _:
@@ -414,7 +420,11 @@ class CombineStream:
 
 
 class _ConnectionLost(Exception):
-    """The connection broke in a way that another one may mend."""
+    """The connection broke in a way that another one may mend: to `owner`, where one is named."""
+
+    def __init__(self, problem: str, owner: str = "") -> None:
+        super().__init__(problem)
+        self.owner = owner
 
 
 async def _in_order(

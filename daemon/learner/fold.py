@@ -111,25 +111,30 @@ def recover(
 ) -> Iterator[Recovered | Quarantined]:
     """Every learner of the store."""
     for stored in backend.learners():
-        started = perf_counter()
-        try:
-            learner, unapplied = _from_snapshot(stored, build, limits, clock)
-        except LearnerError as error:
-            log.error("learner in quarantine", learner=stored.name, error=str(error))  # noqa: TRY400  # a sentence
-            yield Quarantined(stored.key, stored.name, str(error))
-            continue
-        learner.seq = learner.snapshot_seq = stored.seq
-        learner.read_from(History(backend, stored.key))
-        refused = fold(learner, backend.journal(stored.key, stored.seq), _entries(backend, stored, unapplied))
-        log.info(
-            "learner recovered",
-            learner=stored.name,
-            entries=learner.seq - stored.seq,
-            refused=refused,
-            lessons=learner.rounds.lessons,
-            seconds=round(perf_counter() - started, 4),
-        )
-        yield Recovered(stored.key, learner)
+        yield recover_one(backend, stored, build, limits, clock)
+
+
+def recover_one(
+    backend: Backend, stored: StoredLearner, build: Build, limits: Limits, clock: Callable[[], float]
+) -> Recovered | Quarantined:
+    started = perf_counter()
+    try:
+        learner, unapplied = _from_snapshot(stored, build, limits, clock)
+    except LearnerError as error:
+        log.error("learner in quarantine", learner=stored.name, error=str(error))  # noqa: TRY400  # a sentence
+        return Quarantined(stored.key, stored.name, str(error))
+    learner.seq = learner.snapshot_seq = stored.seq
+    learner.read_from(History(backend, stored.key))
+    refused = fold(learner, backend.journal(stored.key, stored.seq), _entries(backend, stored, unapplied))
+    log.info(
+        "learner recovered",
+        learner=stored.name,
+        entries=learner.seq - stored.seq,
+        refused=refused,
+        lessons=learner.rounds.lessons,
+        seconds=round(perf_counter() - started, 4),
+    )
+    return Recovered(stored.key, learner)
 
 
 def _from_snapshot(

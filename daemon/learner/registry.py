@@ -11,7 +11,7 @@ has gone, so that a name is never half taken.
 import asyncio
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -34,6 +34,7 @@ T = TypeVar("T")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,127}")
 Changed = Callable[[str, bool | None], None]  # a learner, and whether it can be used; None: it has gone
 MayUse = Callable[[str], bool]  # what a principal may do with a name
+Bring = Callable[[str, str], Awaitable[None]]  # make a learner of this daemon live, or refuse another one's
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,7 @@ class Registry:
         self._coming: set[str] = set()  # names whose learners are being made
         self._names: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._changes: set[asyncio.Task[Any]] = set()  # under way, whether or not somebody waits for them
+        self.bring: Bring = _all_are_here
 
     def __len__(self) -> int:
         return len(self._learners)
@@ -194,6 +196,16 @@ class Registry:
         self._learners[learner.name] = learner
         self._changed(learner.name, learner.broken is None)
 
+    def forget(self, name: str) -> None:
+        """A learner is another daemon's from now on; it stays in the store."""
+        self._quarantined.pop(name, None)
+        if self._learners.pop(name, None) is not None:
+            self._changed(name, None)
+
+    def names(self) -> list[str]:
+        """Of all learners that are live or in quarantine."""
+        return [*self._learners, *self._quarantined]
+
     def quarantine(self, quarantined: Quarantined) -> None:
         """Keep the name of a learner that is in the store and cannot go live."""
         self._quarantined[quarantined.name] = quarantined
@@ -246,6 +258,10 @@ def _distrusting(work: Callable[[], T]) -> T:
         raise Invalid(
             "chunk: these bytes are not an exported learner that this version can read", "chunk"
         ) from error
+
+
+async def _all_are_here(name: str, field: str) -> None:
+    """A daemon that has its store for itself has recovered everything when it starts."""
 
 
 def check_name(name: str, field: str) -> None:

@@ -15,6 +15,7 @@ from google.protobuf.message import DecodeError, Message
 
 from galloon.daemon.errors import CODES, Internal, Invalid, Refused, Unavailable, refusal
 from galloon.daemon.http.metrics import Metrics
+from galloon.daemon.learner.registry import Registry
 from galloon.daemon.rpc.auth import Gate, Principal
 from galloon.daemon.rpc.quota import Quota
 
@@ -26,6 +27,8 @@ STALL_S = 30.0  # in which a client must read an answer of a stream
 
 class Calls:
     """What services share: who may call, what streams cost, how errors travel."""
+
+    _registry: Registry
 
     def __init__(self, gate: Gate, quota: Quota, metrics: Metrics) -> None:
         self.gate, self.quota, self.metrics = gate, quota, metrics
@@ -42,7 +45,7 @@ class Calls:
     ) -> "grpc.RpcMethodHandler[Any, Any]":
         async def handle(message: M | None, context: Context) -> None:
             try:
-                caller = self._caller(message, context)
+                caller = await self._caller(message, context)
                 self.quota.open_stream(caller.name)
                 try:
                     async with aclosing(method(message, caller)) as answers:  # type: ignore[arg-type]  # not None here
@@ -60,24 +63,31 @@ class Calls:
     def refusing(self, method: Callable[[Any, Principal], Awaitable[Message]]) -> Callable[..., Any]:
         async def handle(message: Any, context: Context) -> Message | None:
             try:
-                return await method(message, self._caller(message, context))
+                return await method(message, await self._caller(message, context))
             except Exception as error:  # noqa: BLE001  # becomes a status
                 await self._abort(context, error)
                 return None
 
         return handle
 
-    def _caller(self, message: Message | None, context: Context) -> Principal:
+    async def _caller(self, message: Message | None, context: Context) -> Principal:
+        """Who asks; and the learner that is asked for is brought here, or is known to be another daemon's."""
         if message is None:
             raise unreadable()
-        return self.gate.principal(context.invocation_metadata() or (), context.auth_context())
+        caller = self.gate.principal(context.invocation_metadata() or (), context.auth_context())
+        for field in ("name", "learner"):
+            if name := getattr(message, field, ""):
+                caller.check(name, field)
+                await self._registry.bring(name, field)
+        return caller
 
     async def _abort(self, context: Context, error: Exception) -> None:
         refused: Refused = refusal(error)
         if isinstance(refused, Internal):
             log.error("call failed", exc_info=error)
         self.metrics.rejects[type(refused)].inc()
-        await context.abort(CODES[type(refused)][0], refused.message)
+        told = (("galloon-owner", refused.owner),) if refused.owner else ()
+        await context.abort(CODES[type(refused)][0], refused.message, trailing_metadata=told)
 
 
 async def _read_in_time(write: Awaitable[None]) -> None:

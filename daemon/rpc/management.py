@@ -151,6 +151,7 @@ class LearnerService(Calls):
             if not chunks:
                 name = request.name
                 caller.check(name, "name")
+                await self._registry.bring(name, "name")
             elif request.name:
                 raise Invalid("name: only the first message carries it", "name")
             size += len(request.chunk)

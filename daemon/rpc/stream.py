@@ -111,6 +111,13 @@ class CombineService:
             if stream.learner is learner:
                 stream.end(reason)
 
+    async def finish_streams_of(self, learner: Learner, reason: Refused) -> None:
+        """The same, and wait until all of their answers are out."""
+        streams = [stream for stream in self._streams if stream.learner is learner]
+        self.end_streams_of(learner, reason)
+        for stream in streams:
+            await stream.closed.wait()
+
     def streams_of(self, learner: Learner) -> int:
         return sum(stream.learner is learner for stream in self._streams)
 
@@ -257,6 +264,7 @@ class Stream:
                 "unsure_ids", len(message.unsure_ids), UNSURE_IDS, "ask for fewer", "open.unsure_ids"
             )
         created = False
+        await self._service.registry.bring(message.learner, "open.learner")
         if message.HasField("create"):
             spec = spec_from_wire(message.create, self._service.limits, "open.create")
             learner, created = await self._service.registry.create(

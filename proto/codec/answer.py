@@ -110,6 +110,7 @@ class Problem:
     message: str
     field: str = ""
     limit: PassedLimit | None = None
+    owner: str = ""  # address of the daemon that has the learner
 
 
 Answer = Opened | Choice | Lesson | Problem
@@ -274,6 +275,7 @@ def _problem_to_wire(problem: Problem) -> wire.Problem:
         reason=problem.reason,
         message=problem.message,
         field=problem.field,
+        owner=problem.owner,
     )
     if problem.limit is not None:
         message.limit.name = problem.limit.name
@@ -291,4 +293,5 @@ def _problem_from_wire(message: wire.Problem) -> Problem:
         message.message,
         message.field,
         PassedLimit(limit.name, limit.allowed, limit.needed) if message.HasField("limit") else None,
+        message.owner,
     )

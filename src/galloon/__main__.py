@@ -44,6 +44,7 @@ SUB_COMMANDS: dict[str, tuple[str, str, str]] = {
         "doctor",
         "Check everything that the daemon stands on, and say what to fix.",
     ),
+    "store": ("galloon.daemon.store.copy", "store", "Copy a store, from SQLite to PostgreSQL or back."),
     "learners": (
         "galloon.clients.commands.learners",
         "learners",

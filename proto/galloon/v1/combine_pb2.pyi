@@ -763,6 +763,7 @@ class Problem(_message.Message):
     MESSAGE_FIELD_NUMBER: _builtins.int
     FIELD_FIELD_NUMBER: _builtins.int
     LIMIT_FIELD_NUMBER: _builtins.int
+    OWNER_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Id of the utterance or feedback; empty when it is about `open`, about a whole page, or about a message that has
     no id.
@@ -779,6 +780,10 @@ class Problem(_message.Message):
     """What went wrong, where, and what to do: one sentence for people."""
     field: _builtins.str
     """The field that is wrong, as a path such as "utterance.slots.offers[2].tokens"; empty when none is."""
+    owner: _builtins.str
+    """Address (host:port) of the daemon that has the learner, where this one does not and knows it; only with
+    REASON_UNAVAILABLE. Calls of the learners' service tell it as trailing metadata, `galloon-owner`.
+    """
     @_builtins.property
     def limit(self) -> Global___LimitPassed:
         """The limit that was passed; only with REASON_LIMIT."""
@@ -793,10 +798,11 @@ class Problem(_message.Message):
         message: _builtins.str = ...,
         field: _builtins.str = ...,
         limit: Global___LimitPassed | None = ...,
+        owner: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["limit", b"limit"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["about", b"about", "code", b"code", "field", b"field", "id", b"id", "limit", b"limit", "message", b"message", "reason", b"reason"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["about", b"about", "code", b"code", "field", b"field", "id", b"id", "limit", b"limit", "message", b"message", "owner", b"owner", "reason", b"reason"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -23,10 +23,10 @@ from galloon.daemon.store.protocol import (
 )
 from galloon.daemon.store.sqlite import SqliteBackend
 from tests.daemon.store.memory_backend import MemoryBackend
+from tests.postgres import SoleMember, needs_postgres
 
-BACKENDS = {
-    "sqlite": SqliteBackend,
-}
+BACKENDS = {"sqlite": SqliteBackend, "postgres": SoleMember}
+NAMES = ["sqlite", pytest.param("postgres", marks=needs_postgres)]
 KEYS = (0, 1, 2, 3)
 BODIES = (b"", b"\0", bytes(range(256)), b"'\"", bytes(100_000))
 
@@ -44,7 +44,7 @@ class Opened:
         return self.backend
 
 
-@pytest.fixture(params=BACKENDS)
+@pytest.fixture(params=NAMES)
 def opened(request, tmp_path):
     opened = Opened(BACKENDS[request.param], tmp_path / "data")
     yield opened
@@ -292,7 +292,7 @@ STEPS = st.lists(
 )
 
 
-@pytest.mark.parametrize("name", BACKENDS)
+@pytest.mark.parametrize("name", NAMES)
 @settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS)
 def test_any_run_of_steps_gives_what_the_model_gives(name, tmp_path_factory, steps):

@@ -1,0 +1,82 @@
+"""A store copied to PostgreSQL and back: the same learners, to the bit."""
+
+import asyncio
+
+import pytest
+from click.testing import CliRunner
+
+from galloon.__main__ import main
+from galloon.daemon.store.copy import digest_of
+from galloon.daemon.store.protocol import Create, Entry, Forget, SaveSnapshot
+from galloon.daemon.store.sqlite import SqliteBackend
+from tests.daemon.serving import feedback, serving, utterance
+from tests.postgres import needs_postgres, shared
+
+
+def copied(source, target):
+    ran = CliRunner().invoke(main, ["store", "copy", str(source), str(target)])
+    assert ran.exit_code == 0, ran.output
+    return ran.output
+
+
+def filled(folder):
+    """A learner that retention has cut, with a round that goes on across it; an imported one; an empty one."""
+    backend = SqliteBackend(folder)
+    key = backend.transact(Create("cut", "{}"))
+    backend.write([Entry(key, seq, 1, b"%d" % seq, key=seq % 3) for seq in range(1, 8)])
+    for seq in (3, 6):
+        backend.transact(SaveSnapshot(key, seq, b"at %d" % seq, float(seq)))
+    backend.transact(Forget(key, 6))
+    backend.transact(Create("imported", "{}", bytes(100_000)))
+    backend.transact(Create("empty", "{}"))
+    return backend
+
+
+def test_from_one_directory_to_another(tmp_path):
+    backend = filled(tmp_path / "old")
+    wanted = {learner.name: digest_of(backend, learner) for learner in backend.learners()}
+    backend.close()
+    told = copied(tmp_path / "old", tmp_path / "new")
+    assert dict(reversed(line.split("  ")) for line in told.splitlines()) == wanted
+    again = SqliteBackend(tmp_path / "new")
+    assert [entry.seq for entry in again.find(1, 1)] == [1, 4, 7]
+    again.close()
+    ran = CliRunner().invoke(main, ["store", "copy", str(tmp_path / "old"), str(tmp_path / "new")])
+    assert (ran.exit_code, "empty store" in ran.output) == (2, True)
+    ran = CliRunner().invoke(main, ["store", "copy", str(tmp_path / "nothing"), str(tmp_path / "new")])
+    assert (ran.exit_code, "no store" in ran.output) == (2, True)
+
+
+@needs_postgres
+async def test_to_postgres_and_back_with_a_daemon_on_each(tmp_path):
+    """The daemon's own digest of a learner is the same on all three, and it goes on learning."""
+    url = shared().new_database()
+    async with serving(tmp_path / "old") as daemon:
+        stream = await daemon.open()
+        for number in range(5):
+            await stream.choice(utterance(number))
+            await stream.learned(feedback(number))
+        await stream.close()
+        digest = await daemon.digest()
+    told = copied(tmp_path / "old", url)
+    async with serving(tmp_path / "unused", store__url=url) as daemon:
+        while not daemon.app._membership.view.owners:  # noqa: ASYNC110  # a thread looks around
+            await asyncio.sleep(0.05)
+        assert await daemon.digest() == digest
+        ran = CliRunner().invoke(main, ["store", "copy", url, str(tmp_path / "early")])
+        assert (ran.exit_code, "stop them first" in ran.output) == (1, True)
+    assert copied(url, tmp_path / "back") == told
+    async with serving(tmp_path / "back") as daemon:
+        assert await daemon.digest() == digest
+
+
+def test_a_postgres_that_is_not_there_is_a_sentence(tmp_path):
+    pytest.importorskip("psycopg")
+    backend = filled(tmp_path / "old")
+    backend.close()
+    ran = CliRunner().invoke(
+        main, ["store", "copy", str(tmp_path / "old"), "postgresql://postgres:secret@127.0.0.1:1/x"]
+    )
+    assert ran.exit_code == 1
+    assert "cannot be reached" in ran.output
+    assert "secret" not in ran.output

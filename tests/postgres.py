@@ -1,0 +1,145 @@
+"""A real PostgreSQL on a free loopback port, in a folder of its own; tests are skipped by name where none is.
+
+`running()` gives a `Server`: it can be stopped, killed, started again, and has a fresh database for everybody who
+asks. initdb refuses root, so root becomes the user `postgres` for it.
+"""
+
+import atexit
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from functools import cache
+from itertools import count
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from galloon.daemon.store.membership import Membership
+from galloon.daemon.store.postgres import PostgresBackend
+
+PROGRAMS = next(iter(sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)), None)
+needs_postgres = pytest.mark.skipif(
+    PROGRAMS is None and os.environ.get("GALLOON_NO_SKIP") != "1",
+    reason="PostgreSQL is not installed (Debian: postgresql)",
+)
+_SETTINGS = {
+    "listen_addresses": "'127.0.0.1'",
+    "fsync": "on",
+    "synchronous_commit": "on",
+    "shared_buffers": "'32MB'",
+    "max_connections": 100,
+    "autovacuum_naptime": "'10s'",
+}
+
+
+class Server:
+    """One PostgreSQL. Its settings may be changed while it is stopped."""
+
+    def __init__(self, folder: Path, port: int) -> None:
+        self.folder, self.port = folder, port
+        self._numbers = count()
+
+    def url(self, database: str = "postgres") -> str:
+        return f"postgresql://postgres@127.0.0.1:{self.port}/{database}"
+
+    def new_database(self) -> str:
+        """The URL of a database that nobody has used."""
+        name = f"galloon_{os.getpid()}_{next(self._numbers)}"
+        with psycopg.connect(self.url(), autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name}")
+        return self.url(name)
+
+    def set(self, **settings: object) -> None:
+        with (self.folder / "data" / "postgresql.conf").open("a") as file:
+            file.writelines(f"{name} = {value}\n" for name, value in settings.items())
+
+    def start(self) -> None:
+        _run("pg_ctl", "-D", self._data, "-w", "-t", "60", "-l", str(self.folder / "log"), "start")
+
+    def stop(self, mode: str = "fast") -> None:
+        _run("pg_ctl", "-D", self._data, "-w", "-t", "60", "-m", mode, "stop")
+
+    def kill(self) -> None:
+        """SIGKILL to the whole server, as a crash of its machine would look to clients."""
+        pid = int((self.folder / "data" / "postmaster.pid").read_text().splitlines()[0])
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        for each in (pid, *map(int, children)):
+            with suppress(ProcessLookupError):
+                os.kill(each, signal.SIGKILL)
+
+    @property
+    def _data(self) -> str:
+        return str(self.folder / "data")
+
+
+_OPEN = ExitStack()
+atexit.register(_OPEN.close)
+
+
+@cache
+def shared() -> Server:
+    """The server of this process's tests, until it ends."""
+    return _OPEN.enter_context(running())
+
+
+@cache
+def database_of(folder: Path) -> str:
+    """The database that stands for a folder."""
+    return shared().new_database()
+
+
+class SoleMember(PostgresBackend):
+    """A store on PostgreSQL whose only member has everything, opened like one in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.membership = Membership(database_of(folder), lease_s=60.0)
+        super().__init__(database_of(folder), self.membership.join())
+        self.membership.claim_all()
+
+    def close(self) -> None:
+        super().close()
+        self.membership.leave()
+
+
+@contextmanager
+def running() -> Iterator[Server]:
+    # In memory where there is such a place: what a test waits for is not the disk.
+    place = "/dev/shm" if Path("/dev/shm").is_dir() else None
+    folder = Path(tempfile.mkdtemp(prefix="galloon-pg-", dir=place))
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    server = Server(folder, port)
+    if os.getuid() == 0:
+        owner = pwd.getpwnam("postgres")
+        os.chown(folder, owner.pw_uid, owner.pw_gid)
+    try:
+        _run("initdb", "-D", str(folder / "data"), "-U", "postgres", "-A", "trust", "-N", "-E", "UTF8")
+        server.set(port=port, unix_socket_directories=f"'{folder}'", **_SETTINGS)
+        server.start()
+        yield server
+    finally:
+        subprocess.run(
+            _command("pg_ctl", "-D", str(folder / "data"), "-m", "immediate", "stop"),
+            capture_output=True,
+            check=False,
+        )
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _run(program: str, *arguments: str) -> None:
+    ran = subprocess.run(_command(program, *arguments), capture_output=True, text=True, cwd="/", check=False)
+    assert ran.returncode == 0, f"{program} {' '.join(arguments)}: {ran.stdout} {ran.stderr}"
+
+
+def _command(program: str, *arguments: str) -> list[str]:
+    assert PROGRAMS is not None
+    command = [str(PROGRAMS / program), *arguments]
+    return ["runuser", "-u", "postgres", "--", *command] if os.getuid() == 0 else command
