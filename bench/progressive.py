@@ -49,8 +49,8 @@ def learned_scores(material: Material, name: str = "galloon", **given: Any) -> S
     return scored(name, material, progressive(material, spec).texts)
 
 
-def scored(name: str, material: Material, texts: Iterable[str]) -> SystemScores:
-    """A text for each utterance of the file against its true one."""
+def scored(name: str, material: Material, texts: Iterable[str | None]) -> SystemScores:
+    """A text for each utterance of the file against its true one; None where the system did not run."""
     rule = normalizer(normalizer_for(material.utterances))
     references = [rule(utterance.target or "") for utterance in material.utterances]
     return score_texts(name, references, texts, rule)

@@ -26,6 +26,7 @@ from galloon.clients.commands.combine_documents import (
     matched_utterances,
     sources_of,
 )
+from galloon.clients.commands.estimates import estimates_table
 from galloon.clients.commands.explanation_view import explanation_to_json, show_explanation
 from galloon.clients.commands.learner_options import check_spec, learner_options, spec_for
 from galloon.clients.commands.local_daemon import reached
@@ -119,6 +120,12 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object a line, tokens included.")
 @click.option("--explain", is_flag=True, help="Say of each token why it was chosen.")
 @click.option(
+    "--report",
+    is_flag=True,
+    help="Say at the end, on standard error, how good each engine seems to be, who copies whom, and what dropping "
+    "one would cost. No truth is needed.",
+)
+@click.option(
     "--workers",
     type=click.IntRange(min=1),
     metavar="N",
@@ -149,6 +156,7 @@ def combine(
     output: Path | None,
     as_json: bool,
     explain: bool,
+    report: bool,
     workers: int | None,
     ray: str | None,
 ) -> None:
@@ -229,7 +237,7 @@ def combine(
                 )
                 if not as_json and not explain:
                     order = _Order(
-                        (), experts, given, state, name, as_json, explain, server is not None, longest
+                        (), experts, given, state, name, as_json, explain, server is not None, longest, report
                     )
                     try:
                         raise SystemExit(asyncio.run(_combine_documents(connect, order, job)))
@@ -247,7 +255,7 @@ def combine(
             if not utterances:
                 raise FormatError(inputs[0], None, "there are no lines in it")
             order = _Order(
-                utterances, experts, given, state, name, as_json, explain, server is not None, longest
+                utterances, experts, given, state, name, as_json, explain, server is not None, longest, report
             )
             with click.open_file("-" if output is None else output, "w", encoding="utf-8") as file:
                 asyncio.run(_combine(connect, order, _writer(file, as_json)))
@@ -311,6 +319,7 @@ class _Order:
     explain: bool
     shared: bool
     longest: int
+    report: bool
 
 
 async def _combine_documents(connect: Callable[[], Client], order: _Order, job: DocumentJob) -> int:
@@ -318,7 +327,10 @@ async def _combine_documents(connect: Callable[[], Client], order: _Order, job: 
         connect() as client,
         temporary_learner(client, "combine", name=order.name, shared=order.shared) as name,
     ):
-        return await combine_documents(client, name, lambda: _learner(client, order, name), job)
+        status = await combine_documents(client, name, lambda: _learner(client, order, name), job)
+        if order.report:
+            await _report(client, name)
+        return status
 
 
 async def _combine(
@@ -352,6 +364,15 @@ async def _combine(
                     write(utterance, joined_choice(answered), opened.experts, None)
                 if len(answered) == wanted:
                     answered, (utterance, wanted) = [], next(lines, (utterance, 0))
+        if order.report:
+            await _report(client, name)
+
+
+async def _report(client: Client, name: str) -> None:
+    """What the learner estimates of each engine."""
+    statistics = (await client.get_learner(name)).statistics
+    table = None if statistics is None else estimates_table(statistics.extra)
+    Console(stderr=True).print("nothing is estimated yet" if table is None else table)
 
 
 async def _learner(client: Client, order: _Order, name: str) -> CombinerSpec | None:

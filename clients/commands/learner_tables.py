@@ -7,6 +7,7 @@ from typing import Any
 
 from rich.table import Table
 
+from galloon.clients.commands.estimates import ESTIMATES
 from galloon.codec.learner import LearnerInfo, Statistics
 from galloon.learners.combiners.spec import CombinerSpec
 
@@ -112,6 +113,11 @@ def _standing(now: Statistics) -> list[tuple[str, Any]]:
         ("snapshot", f"{in_bytes(now.snapshot_bytes)}{age}" if now.snapshot_bytes else "none yet"),
         ("streams", now.streams),
     ]
+    for name, entry in (now.extra.get(ESTIMATES) or {}).items():
+        said = f"{entry['error_rate']:.2f} % of words ({entry['low']:.2f} to {entry['high']:.2f})"
+        copies = f", copies {entry['repeats']}" if entry["repeats"] else ""
+        said += f", dropping it costs {entry['dropping_costs']:+.2f}{copies}"
+        rows.append((f"estimate of {name}, without any truth", said))
     for name, rate in now.error_rates.items():
         if rate.wer is not None and rate.cer is not None:
             rows.append((f"errors of {name}", f"{rate.wer:.2f} % of words, {rate.cer:.2f} % of characters"))

@@ -20,6 +20,7 @@ class Estimate:
     high: float
     dropping_costs: float  # more errors that the answer is expected to have without it, percent of words
     repeats: str  # the engine of which it is a copy, or empty
+    lines: int  # in which it ran
 
 
 def error_rates(moments: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -194,6 +194,7 @@ class AgreementModel:
                 float(rates[j] + halves[j]),
                 float(100 * self._costs[j] / words[j]),
                 names[first[j]] if first[j] != j else "",
+                int(self._runs[j]),
             )
             for j, name in enumerate(names)
         }

@@ -177,12 +177,24 @@ class TextCombiner:
             extra={
                 "best_expert": self._players[best] if known else "",
                 "slots_where_experts_differed": self._tied.slots_learned,
+                "estimates": {
+                    found.expert: {
+                        "error_rate": found.error_rate,
+                        "low": found.low,
+                        "high": found.high,
+                        "dropping_costs": found.dropping_costs,
+                        "repeats": found.repeats,
+                        "lines": found.lines,
+                    }
+                    for found in sorted(self.estimates(), key=lambda found: -found.lines)[:MANY]
+                },
             },
         )
 
     def estimates(self) -> tuple[Estimate, ...]:
-        """Which engine is best, without any truth."""
-        return self._agreement.estimates()
+        """Which engine is best, without any truth: of those that have run."""
+        known = self._agreement.estimates()
+        return tuple(found for found in known if found.lines and found.expert in self.experts)
 
     def weights(self, most_rows: int) -> WeightTable:
         met = self._tied.most_met(most_rows)
