@@ -18,7 +18,6 @@ from rich.console import Console
 from galloon.clients.api.client import Client
 from galloon.clients.api.errors import FormatError, WrongUsage
 from galloon.clients.bulk.pools import processes, ray_tasks
-from galloon.clients.bulk.run import combine_file
 from galloon.clients.commands.combine_documents import (
     DocumentJob,
     are_documents,
@@ -272,6 +271,8 @@ def _combine_bulk(
     ray: str | None,
 ) -> None:
     """One large file of utterances, without a daemon."""
+    from galloon.clients.bulk.run import combine_file  # late: it loads the learners, compiled code too
+
     path = Path(inputs[0])
     if len(inputs) != 1 or not path.is_file():
         raise WrongUsage("--workers and --ray take one file of JSON lines: make one with galloon convert")

@@ -10,6 +10,7 @@ import grpc
 import numpy as np
 import pytest
 
+from galloon.daemon.limits import Limits
 from galloon.learners import framing, state
 from galloon.learners.paths.protocol import Memories
 from galloon.v1 import learners_pb2, learners_pb2_grpc
@@ -90,7 +91,11 @@ async def test_what_would_only_fail_later_is_refused_before_it_is_written(tmp_pa
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("engines", [f"e{n}" for n in range(65)]), ("engines", ["x" * 300]), ("engines", ["a\nb"])],
+    [
+        ("engines", [f"e{n}" for n in range(Limits().engines + 1)]),
+        ("engines", ["x" * 300]),
+        ("engines", ["a\nb"]),
+    ],
 )
 async def test_an_imported_spec_is_held_to_the_limits_of_a_spec_on_the_wire(tmp_path: Path, name, value):
     """A container carries its spec; an import must not be a way around the limits."""

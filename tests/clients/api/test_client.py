@@ -208,7 +208,7 @@ REFUSED = {
         "invalid",
         "utterance.slots",
     ),
-    "expert": (Utterance.of_slots("u3", {"a": ["x"]}), InvalidRequest, "invalid", "utterance.slots"),
+    "expert": (Utterance.of_slots("u3", {"a": ["x"]}), InvalidRequest, "invalid", "utterance"),
     "form": (Utterance.of_named_tokens("u4", {"first": "x"}), InvalidRequest, "invalid", ""),
 }
 

@@ -146,5 +146,5 @@ def test_the_formats_are_listed():
     """For people and for programs."""
     assert "tesseract-tsv" in run("--formats").stdout
     table = json.loads(run("--formats", "--json").stdout)
-    assert len(table["read"]) == 17
+    assert len(table["read"]) == 39
     assert [entry["name"] for entry in table["write"]] == ["utterances", "text", "ctm", "tokens"]

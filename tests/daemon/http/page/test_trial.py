@@ -70,6 +70,7 @@ async def test_an_existing_learner_can_be_tried_and_a_silent_engine_left_empty(t
     async with serving(tmp_path) as daemon, visiting(daemon) as visitor:
         await play(daemon, 1)
         outputs = [{"expert": "ann", "text": "so far"}, {"expert": "bob", "text": "so good"}]
+        outputs.append({"expert": "cy", "text": ""})
         status, choice = await visitor.post("/api/try", {"learner": "test", "outputs": outputs})
         assert (status, choice["created"]) == (200, False)
         assert daemon.app.registry.find("test").rounds.started == 2
