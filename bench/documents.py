@@ -8,21 +8,26 @@ can be read off.
 
 import json
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from random import Random
 from time import process_time
 
 import click
 import numpy as np
 
 from galloon.clients.formats.registry import read_file
+from galloon.clients.formats.utterances import read_utterances
 from galloon.learners.combiners.build import build
+from galloon.learners.combiners.contract import Choice, TrueText
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.documents.document import Page
 from galloon.learners.documents.layout import lay_out
 from galloon.learners.documents.matched import MatchedLine
 from galloon.learners.documents.matching import match
+from galloon.learners.documents.true_lines import true_lines as lines_of_text
 from galloon.learners.evaluation.error_rate import ErrorCounts, word_errors
+from galloon.learners.observation import Utterance
 from galloon.learners.text.normalizers import normalizer
 
 FIVE = ("tess_eng", "tess_deu", "tess_bin", "rapidocr", "tess_legacy")
@@ -89,29 +94,51 @@ def _nearest(boxes: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 class Reader:
-    """Lines through a fresh learner, never taught."""
+    """Lines through a fresh learner, taught only by `lessons` that come first and by `teach`."""
 
-    def __init__(self, engines: tuple[str, ...]) -> None:
+    def __init__(
+        self, engines: tuple[str, ...], lessons: Iterable[Utterance] = (), rule: str = "none"
+    ) -> None:
         self._engines = engines
-        self._combiner = build(CombinerSpec(engines=engines, normalizer="none", decide="best"))
+        self._combiner = build(CombinerSpec(engines=engines, normalizer=rule, decide="best"))
         self._round = 0
+        self._page: list[Choice] = []
+        for utterance in lessons:
+            choice = self._combiner.choose(utterance, self._round)
+            self._combiner.observe(choice.memory, choice.view)
+            self._combiner.learn(choice.memory, TrueText(utterance.target or ""), choice.view)
+            self._round += 1
+
+    def teach(self, target: str) -> None:
+        """The true text of the page that was read last."""
+        found = lines_of_text([choice.text for choice in self._page], target)
+        for choice, text in zip(self._page, found, strict=True):
+            if text is not None:
+                self._combiner.learn(choice.memory, TrueText(text), choice.view)
 
     def text(self, lines: Iterable[MatchedLine]) -> str:
         texts = []
+        self._page = []
         for line in lines:
             if line.said:
                 choice = self._combiner.choose(line.utterance(line.id, self._engines), self._round)
                 self._combiner.observe(choice.memory, choice.view)  # as a daemon does with every choice
                 texts.append(choice.text)
+                self._page.append(choice)
                 self._round += 1
         return " ".join(texts)
 
 
 def measured(
-    folders: list[Path], engines: tuple[str, ...], rule: str, *, truth_too: bool
+    folders: list[Path],
+    engines: tuple[str, ...],
+    rule: str,
+    *,
+    truth_too: bool,
+    reader: Reader | None = None,
 ) -> dict[str, float]:
     normal, found, true = normalizer(rule), ErrorCounts(), ErrorCounts()
-    reader, true_reader, seconds = Reader(engines), Reader(engines), 0.0
+    reader, true_reader, seconds = reader or Reader(engines), Reader(engines), 0.0
     for folder in folders:
         pages = pages_of(folder, engines)
         start = process_time()
@@ -127,13 +154,63 @@ def measured(
     return figures
 
 
+def taught_on(path: Path, engines: tuple[str, ...]) -> Iterator[Utterance]:
+    """The lines of an utterance file, of these engines alone."""
+    for utterance in read_utterances(path):
+        if utterance.target is not None:
+            outputs = tuple(output for output in utterance.outputs if output.name in engines)
+            yield Utterance(utterance.id, outputs, utterance.target)
+
+
+def progressive(folders: list[Path], lessons: Path | None) -> None:
+    """Pages in six orders, each taught after it is read: against the same order untaught, page by page."""
+    normal = normalizer("basic")
+    pages = {folder: match(pages_of(folder, FIVE)).lines for folder in folders}
+    truths = {folder: (folder / "truth.txt").read_text() for folder in folders}
+    orders = [folders, folders[::-1], *(Random(seed).sample(folders, len(folders)) for seed in range(4))]
+    for number, order in enumerate(orders):
+        start = taught_on(lessons, FIVE) if lessons else ()
+        rule = "basic" if lessons else "none"
+        reader, fresh = Reader(FIVE, start, rule), Reader(FIVE)
+        total, untaught, worst = ErrorCounts(), ErrorCounts(), (-100.0, "")
+        for folder in order:
+            reference = normal(truths[folder])
+            with_truths = word_errors(reference, normal(reader.text(pages[folder])))
+            without = word_errors(reference, normal(fresh.text(pages[folder])))
+            reader.teach(truths[folder])
+            total, untaught = total + with_truths, untaught + without
+            worst = max(worst, (with_truths.rate - without.rate, folder.name))
+        print(
+            f"order {number}: taught {total.rate:.2f}, untaught {untaught.rate:.2f}, "
+            f"worst page {worst[0]:+.2f} ({worst[1]})",
+            flush=True,
+        )
+
+
 @click.command()
 @click.option("--data", type=click.Path(exists=True, file_okay=False, path_type=Path), required=True)
 @click.option("--json", "as_json", is_flag=True)
-def main(data: Path, as_json: bool) -> None:
+@click.option(
+    "--progressive", "in_turn", is_flag=True, help="Five engines in six orders, taught page by page."
+)
+@click.option(
+    "--lessons",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="An utterance file with truths that five engines are taught on first.",
+)
+def main(data: Path, as_json: bool, in_turn: bool, lessons: Path | None) -> None:
     """Error rates of whole documents."""
     figures = {}
     pages, recordings = (sorted((data / kind).iterdir()) for kind in ("pages", "recordings"))
+    if in_turn:
+        progressive(pages, lessons)
+        return
+    if lessons:
+        figures["5 engines, taught first"] = measured(
+            pages, FIVE, "basic", truth_too=False, reader=Reader(FIVE, taught_on(lessons, FIVE), "basic")
+        )
+        print(json.dumps(figures))
+        return
     for title, engines in SETS.items():
         print(f"measuring {title} ...", file=sys.stderr)
         figures[title] = measured(pages, engines, "basic", truth_too=True)
