@@ -4,6 +4,7 @@ import io
 
 import pytest
 
+from galloon.v1 import spec_pb2
 from tests.daemon.http.page.visitor import play, visiting
 from tests.daemon.serving import serving
 
@@ -28,7 +29,7 @@ async def test_texts_are_combined_and_the_truth_is_learned(tmp_path):
         assert set(lesson["expert_gains"]) == {*choice["experts"], *choice["derived"]}
         assert [lesson["expert_gains"][name] for name in ("a", "b", "c", "vote")] == [5.0, 5.0, 5.0, 6.0]
         host = daemon.app.registry.find("try/abc")
-        assert (host.rounds.started, host.rounds.lessons, host.journal_entries) == (1, 1, 2)
+        assert (host.rounds.started, host.rounds.lessons, host.journal_entries) == (1, 1, 3)
         digest = await daemon.digest("try/abc")
     async with serving(tmp_path) as daemon:
         assert await daemon.digest("try/abc") == digest
@@ -66,9 +67,9 @@ async def test_characters_can_be_combined_too(tmp_path):
     assert choice["text"] in {"whale ship", "whole ship"}
 
 
-async def test_an_existing_learner_can_be_tried_and_a_silent_engine_left_empty(tmp_path):
+async def test_an_existing_learner_can_be_tried_and_an_engine_left_empty_did_not_run(tmp_path):
     async with serving(tmp_path) as daemon, visiting(daemon) as visitor:
-        await play(daemon, 1)
+        await play(daemon, 1, algorithm=spec_pb2.ALGORITHM_TIED)
         outputs = [{"expert": "ann", "text": "so far"}, {"expert": "bob", "text": "so good"}]
         outputs.append({"expert": "cy", "text": ""})
         status, choice = await visitor.post("/api/try", {"learner": "test", "outputs": outputs})
