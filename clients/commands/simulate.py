@@ -13,12 +13,16 @@ from rich.table import Table as RichTable
 from galloon.clients.commands.aliases import Aliased
 from galloon.clients.commands.gain_option import gain_options
 from galloon.clients.commands.options import OutputFile
+from galloon.learners.automata.direct import context_automaton
+from galloon.learners.automata.expert import Ensemble
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.errors import LearnerError
+from galloon.learners.gains.spec import gain_from_spec
 from galloon.learners.paths.catalogue import NAMES
 from galloon.learners.paths.opponents import OPPONENTS, Table
 from galloon.learners.paths.simulation import Run
 from galloon.learners.paths.simulation import simulate as play
+from galloon.learners.paths.theorems import promised
 
 
 @click.command(
@@ -60,6 +64,9 @@ from galloon.learners.paths.simulation import simulate as play
     help="Who deals the rounds: one expert a slot is better, that drifts, or the least trusted one is right.",
 )
 @click.option("--self-tuning", is_flag=True, help="Do not tell the learners how many rounds there will be.")
+@click.option(
+    "--theorems", is_flag=True, help="Play nothing: print the closed form of every theorem for this game."
+)
 @click.option("--plot", type=OutputFile(), help="Write the curves as PNG or SVG, by the ending.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, curves included.")
 def simulate(**options: Any) -> None:
@@ -69,6 +76,9 @@ def simulate(**options: Any) -> None:
     setting decides what it is told of each round: full information, its own path, or one number.
     """
     table = Table(options["experts"], options["slots"], options["rounds"])
+    if options["theorems"]:
+        _show_theorems(table, options)
+        return
     try:
         results = {name: _games(name, table, options) for name in options["learners"]}
     except LearnerError as error:
@@ -99,6 +109,28 @@ def _games(name: str, table: Table, options: dict[str, Any]) -> list[Run]:
             )
             runs.append(play(spec, table, options["opponent"], lambda: progress.advance(task)))
     return runs
+
+
+def _show_theorems(table: Table, options: dict[str, Any]) -> None:
+    try:
+        gain = gain_from_spec(options["gain"])
+        context = context_automaton(Ensemble(table.experts, table.slots), gain.reach)
+        edge_bound, path_bound = gain.edge_bound(table.slots), gain.path_bound(table.slots, table.slots)
+    except LearnerError as error:
+        raise click.UsageError(str(error)) from error
+    rows = promised(context, table.rounds, edge_bound, path_bound)
+    if options["as_json"]:
+        print(json.dumps([{"learner": r.learner, "theorem": r.theorem, "bound": r.bound} for r in rows]))
+        return
+    shown = RichTable(
+        title=_title(options), caption=f"bounds on regret after {table.rounds} rounds, horizon known"
+    )
+    shown.add_column("learner")
+    shown.add_column("theorem")
+    shown.add_column("bound", justify="right")
+    for row in rows:
+        shown.add_row(row.learner, row.theorem, f"{row.bound:,.1f}")
+    Console().print(shown)
 
 
 def _title(options: dict[str, Any]) -> str:

@@ -47,3 +47,13 @@ def test_wrong_usage_says_what_to_do():
     result = _run("--order", "9")
     assert result.exit_code == 2
     assert "use more slots or shorter patterns" in result.stderr.replace("\n", " ")
+
+
+def test_theorems_are_printed_without_a_game():
+    result = _run("--order", "2", "--theorems", "--json")
+    assert result.exit_code == 0
+    bounds = {(row["learner"], row["theorem"]): row["bound"] for row in json.loads(result.stdout)}
+    assert bounds["CDCH", "equation 7"] < bounds["CDCH", "theorem 3"]
+    assert bounds["CDSB", "theorem 4"] == pytest.approx(bounds["CDSB", "corollary 8"])
+    assert bounds["CDCB", "theorem 5"] == pytest.approx(bounds["CDCB", "corollary 9"])
+    assert "theorem 13" in _run("--gain", "gappy", "--theorems").stdout
