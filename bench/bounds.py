@@ -31,6 +31,7 @@ VARIANTS: Mapping[str, tuple[Mapping[str, str], ...]] = {
     "component_hedge": ({}, {"start": "centre"}, {"tuning": "paper"}),
     "expanded_hedge": ({}, {"tuning": "paper"}),
     "com_band": ({}, {"exploration": "centre"}),
+    "exp3_paths": ({}, {"exploration": "implicit"}),
 }
 
 

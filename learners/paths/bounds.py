@@ -54,6 +54,20 @@ def exp3_played(pace: Pace, log_paths: float, path_bound: float) -> float:
     return min(worst, log_paths * pace.climb + spread)
 
 
+def exp3_implicit_played(pace: Pace, log_paths: float, path_bound: float, confidence: float) -> float:
+    """EXP3-AG with implicit exploration: (2 ln N + c) times the climb of 1 / eta, U^2 N times eta, and U c.
+
+    c = ln(2 / delta): of the drawn paths, with probability 1 - delta. Feedback before the next choice. Never
+    more than U T.
+    """
+    worst = path_bound * pace.rounds
+    if log_paths > 300:
+        return worst
+    luck = math.log(2 / confidence)
+    spread = path_bound**2 * math.exp(log_paths) * pace.rates
+    return min(worst, (2 * log_paths + luck) * pace.climb + spread + path_bound * luck)
+
+
 def barrier_played(
     rounds: int,
     path_bound: float,

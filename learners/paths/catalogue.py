@@ -121,6 +121,7 @@ CATALOGUE: Mapping[str, Capabilities] = {
             Setting.BANDIT,
             marginals=False,
             on_expert=True,
+            options=MappingProxyType({"exploration": str}),
         ),
     )
 }

@@ -4,6 +4,10 @@ EXP3 over all paths of A itself, for a gain of which nothing is known but a numb
 composes a weighted automaton with an update automaton each round; here the same automaton is a prefix tree
 grafted on A (`kernels.trie`), where a round touches one path. Losses U - gain are learned, not gains: without
 mixing, one lucky draw of a gain would be believed for ever (docs/algorithms.md, erratum 4).
+
+`exploration: implicit` divides a loss by the probability and half the rate (EXP3-IX, Neu 2015): a little too
+small an estimate, but one that never explodes, so that the bound holds of the drawn paths with high
+probability.
 """
 
 import math
@@ -41,6 +45,8 @@ from galloon.learners.paths.tuning import Rate
 
 NODE_BUDGET = 50_000_000
 PLACES = 65_535  # a tail keeps a place among the transitions of a state in 16 bits
+EXPLORATIONS = ("none", "implicit")
+CONFIDENCE = 0.05  # how probably the bound of implicit exploration fails, at most
 LARGEST_LOSS = 1e300  # where sums of losses stop: e**-(eta * that) is 0 for every rate
 
 
@@ -60,8 +66,14 @@ class Exp3Paths:
         learning_rate: float = 0.0,
         seed: int = 0,
         node_budget: int = NODE_BUDGET,
+        exploration: str = "none",
     ) -> None:
         check_bound(path_bound, "path")
+        if exploration not in EXPLORATIONS:
+            raise InvalidInput(
+                f"exploration {exploration!r} is not one of {', '.join(EXPLORATIONS)}", field="options"
+            )
+        self.exploration = exploration
         self.graph = GraphContext(expert.explicit(), Reach(1, 1))
         self.path_bound = path_bound
         self.seed = seed
@@ -115,7 +127,7 @@ class Exp3Paths:
         self._make_room(sum(memory.edges.size + 2 for memory, _ in lessons))
         first, target, eta, log_ways = self._ways
         for (memory, _), gain in zip(lessons, gains, strict=True):
-            loss = max(self.path_bound - gain, 0.0) * math.exp(min(-float(memory.numbers[0]), 690.0))
+            loss = max(self.path_bound - gain, 0.0) * self._scale(memory)
             if loss > 0:
                 trie.add_loss(
                     memory.edges,
@@ -136,6 +148,15 @@ class Exp3Paths:
         if self.rate.at(self.rounds_learned) != self._rate_in_use:
             self._rate_in_use = self.rate.at(self.rounds_learned)
             self._rebuild()
+
+    def _scale(self, memory: Memory) -> float:
+        """1 over the probability of the path when it was drawn, or over that and half the rate of then."""
+        log_probability = float(memory.numbers[0])
+        if self.exploration == "none":
+            return math.exp(min(-log_probability, 690.0))
+        learned = int(memory.numbers[1]) if memory.numbers.size > 1 else self.rounds_learned
+        explored = self.path_bound * self.rate.at(max(learned, 0)) / 2
+        return 1.0 / (math.exp(min(log_probability, 0.0)) + explored)
 
     def _checked(self, feedback: Feedback) -> float:
         if not isinstance(feedback, BanditFeedback):
@@ -199,7 +220,13 @@ class Exp3Paths:
     def promise(self) -> Guarantee:
         if not self.pace.known:
             return none(UNKNOWN_PACE)
-        bound = bounds.exp3_played(self.pace, log_count(self.graph.path_count), self.path_bound)
+        log_paths = log_count(self.graph.path_count)
+        if self.exploration == "implicit":
+            if self.pace.waited:
+                return none("implicit exploration needs feedback before the next choice")
+            bound = bounds.exp3_implicit_played(self.pace, log_paths, self.path_bound, CONFIDENCE)
+            return Guarantee(f"regret of drawn paths, with probability {1 - CONFIDENCE:g}", bound)
+        bound = bounds.exp3_played(self.pace, log_paths, self.path_bound)
         return expected(bound, self.pace.note)
 
     # Details.
@@ -259,6 +286,7 @@ class Exp3Paths:
             self.path_bound,
             [rate.complexity, rate.roughness, rate.horizon, rate.fixed],
             self.seed,
+            *([] if self.exploration == "none" else [self.exploration]),
         ]
 
 

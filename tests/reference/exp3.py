@@ -14,4 +14,7 @@ class Exp3:
         return normalised(-learner.learning_rate * self.losses)
 
     def learn(self, learner, chosen, law, feedback):
-        self.losses[chosen] += (learner.path_bound - feedback.gain) / law[chosen]
+        """Implicit exploration adds half the rate of the choice, in units of the largest loss."""
+        explored = learner.path_bound * learner.rate.at(learner.rounds_learned - 1) / 2
+        divisor = law[chosen] + (explored if learner.exploration == "implicit" else 0.0)
+        self.losses[chosen] += (learner.path_bound - feedback.gain) / divisor

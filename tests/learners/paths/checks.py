@@ -273,7 +273,7 @@ def _wrong_feedback(learner, memory):
 
 
 def check_senseless_bounds_are_refused(subject):
-    on = subject.expert if subject.kind == "exp3_paths" else subject.context
+    on = subject.expert if subject.capabilities.on_expert else subject.context
     for bound in (0.0, -1.0, np.nan, np.inf):
         with pytest.raises(InvalidInput, match="gain must be positive and finite"):
             KINDS[subject.kind](on, bound)

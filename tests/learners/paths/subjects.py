@@ -37,6 +37,7 @@ VARIANTS = {
     "expanded_hedge": [{}, {"tuning": "paper"}],
     "component_hedge": [{}, {"tuning": "paper"}, {"start": "centre"}],
     "com_band": [{}, {"exploration": "centre"}],
+    "exp3_paths": [{}, {"exploration": "implicit"}],
     "perturbed_leader": [{"draws": 400}],
     "semi_bandit": [{"bias": "everywhere"}, {"bias": "none"}, {"bias": "implicit"}],
 }
@@ -54,6 +55,7 @@ SLOW = {
     "component_hedge-paper": SlowComponentHedge,
     "com_band": SlowComBand,
     "exp3_paths": SlowExp3,
+    "exp3_paths-implicit": SlowExp3,
     "fixed_share": SlowFixedShare,
     "barrier_semi_bandit": SlowBarrierSemiBandit,
     "barrier_bandit": SlowBarrierBandit,
