@@ -207,6 +207,23 @@ def _bombs() -> Iterator[Bomb]:
     )
     yield Bomb("a truth that swells", lambda: _taught("\ufdfa" * 300_000), (OK, LIMIT, INVALID), "english")
     yield Bomb("a truth for a tied learner", lambda: _taught("word " * 200_000), (OK, LIMIT, INVALID), "tied")
+    # Just within the limits.
+    for learner in ("words", "letters", "english", "tied"):
+        yield Bomb(
+            f"the longest true text, {learner}",
+            lambda: _taught("one hundred " * 10_900),
+            (OK, LIMIT, INVALID),
+            learner,
+        )
+    for learner in ("words", "tied"):
+        yield Bomb(
+            f"the longest line, {learner}",
+            lambda: _outputs(
+                {name: [f"w{(k * k + n) % 600:x}" for k in range(4000)] for n, name in enumerate(EXPERTS)}
+            ),
+            (OK, LIMIT),
+            learner,
+        )
 
 
 BOMBS = tuple(_bombs())
