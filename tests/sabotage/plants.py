@@ -142,8 +142,8 @@ PLANTS = (
     Plant(
         "divisor taken at arrival instead of at choice",
         "learners/paths/exp3_paths.py",
-        "math.exp(min(-float(memory.numbers[0]), 690.0))",
-        "math.exp(min(-self._log_probability(memory.edges), 690.0))",
+        "        log_probability = float(memory.numbers[0])\n",
+        "        log_probability = self._log_probability(memory.edges)\n",
         ("tests/learners/paths/test_every_learner.py", "-k", "any_order and exp3"),
     ),
     Plant(
