@@ -12,6 +12,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
@@ -70,9 +71,14 @@ class Server:
         """SIGKILL to the whole server, as a crash of its machine would look to clients."""
         pid = int((self.folder / "data" / "postmaster.pid").read_text().splitlines()[0])
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-        for each in (pid, *map(int, children)):
+        everyone = (pid, *map(int, children))
+        for each in everyone:
             with suppress(ProcessLookupError):
                 os.kill(each, signal.SIGKILL)
+        while any(
+            Path(f"/proc/{each}").exists() for each in everyone
+        ):  # they share memory with the next server
+            time.sleep(0.02)
 
     @property
     def _data(self) -> str:

@@ -13,7 +13,9 @@ from pathlib import Path
 
 import click
 
+from galloon.daemon.config import Log
 from galloon.daemon.errors import ConfigError, DaemonError, StoreFailed
+from galloon.daemon.operate import logs
 from galloon.daemon.store.protocol import (
     NO_KEY,
     Backend,
@@ -48,8 +50,10 @@ def copy(source: str, target: str) -> None:
       galloon store copy galloon-data postgresql://galloon@db.example/galloon
       galloon store copy postgresql://galloon@db.example/galloon copied-back
     """  # noqa: D301  # the command line library wants the character itself
+    logs.configure(Log(level="error"))
     try:
-        copy_all(source, target)
+        for name, digest in copy_all(source, target):
+            click.echo(f"{digest}  {name}")
     except ConfigError as error:
         click.echo(f"galloon store copy: {error}", err=True)
         sys.exit(2)
@@ -58,15 +62,15 @@ def copy(source: str, target: str) -> None:
         sys.exit(1)
 
 
-def copy_all(source: str, target: str) -> None:
+def copy_all(source: str, target: str) -> Iterator[tuple[str, str]]:
+    """Copy every learner; gives the name and digest of each as it is done."""
     if not _is_url(source) and not (Path(source) / FILE_NAME).is_file():
         raise ConfigError(f"{source}: there is no store in this directory")
     with _opened(source) as old, _opened(target) as new:
         if next(iter(new.learners()), None) is not None:
             raise ConfigError(f"{target}: there are learners in it already; copy into an empty store")
         for learner in old.learners():
-            digest = copy_learner(old, new, learner)
-            click.echo(f"{digest}  {learner.name}")
+            yield learner.name, copy_learner(old, new, learner)
 
 
 def copy_learner(old: Backend, new: Backend, learner: StoredLearner) -> str:

@@ -38,7 +38,12 @@ def main(faults: int, seed: int, lease_s: float, only: str | None) -> None:
                 FAULTS[kind](daemons, stream.learner, random)
                 workload.wait_for_lessons(2)
                 silent = max(
-                    (end - start for s in workload.streams for start, end in s.gaps if end > began),
+                    (
+                        end - max(start, began)
+                        for s in workload.streams
+                        for start, end in s.gaps
+                        if end > began
+                    ),
                     default=1.0,
                 )
                 silences[kind].append(silent)

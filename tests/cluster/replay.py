@@ -5,6 +5,7 @@ import sys
 import time
 
 from galloon.daemon.learner.fold import fold
+from galloon.daemon.learner.history import History
 from galloon.daemon.learner.learner import Learner
 from galloon.daemon.limits import Limits
 from galloon.daemon.store.postgres_reader import PostgresReader
@@ -17,6 +18,7 @@ if __name__ == "__main__":
     digests = {}
     for stored in reader.learners():
         learner = Learner(stored.name, CombinerSpec.from_json(stored.spec), build, Limits(), time.monotonic)
+        learner.read_from(History(reader, stored.key))
         fold(learner, reader.journal(stored.key, 0))
         digests[stored.name] = state.digest(learner.capture(learner.rounds.started))
     print(json.dumps(digests))
