@@ -25,14 +25,18 @@ MODULES = (
     "readme",
     "untaught",
     "absence",
+    "estimates",
 )
+PUBLIC = {"untaught", "absence", "estimates"}  # those that play public files too
 
 
 @click.command()
 @click.argument("names", nargs=-1, type=click.Choice(MODULES))
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option(
-    "--data", type=click.Path(path_type=Path, exists=True), help="Public files, for untaught and absence."
+    "--data",
+    type=click.Path(path_type=Path, exists=True),
+    help="Public files, for untaught, absence and estimates.",
 )
 def main(names: tuple[str, ...], as_json: bool, data: Path | None) -> None:
     """Measure. Figures are ratios taken side by side in one run; name modules to run only those."""
@@ -40,7 +44,7 @@ def main(names: tuple[str, ...], as_json: bool, data: Path | None) -> None:
     for name in names or MODULES:
         print(f"measuring {name} ...", file=sys.stderr)
         module = import_module(f"bench.{name}")
-        found[name] = module.figures(data) if name in {"untaught", "absence"} else module.figures()
+        found[name] = module.figures(data) if name in PUBLIC else module.figures()
         if not as_json:
             _show(name, found[name])
     if as_json:
