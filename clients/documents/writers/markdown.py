@@ -5,12 +5,13 @@ import re
 from galloon.clients.documents.combined import CombinedDocument, CombinedPage, regions
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|])")
-_AT_START = re.compile(r"^(\s*)(#{1,6}\s|[-+]\s|>\s?|\d+[.)]\s|={3,}|-{3,})")
+# What would begin a heading, a list, a quotation or a rule; of a number it is the dot that can be escaped.
+_AT_START = re.compile(r"^(\s*\d*)(#{1,6}\s|[-+]\s|>\s?|(?<=\d)[.)]\s|={3,}|-{3,})")
 
 
 def write_markdown(document: CombinedDocument) -> str:
-    """The text with its lines as they are, regions apart, and a rule between pages."""
-    return "\n---\n\n".join(_page(page) for page in document.pages)
+    """The text with its lines as they are, regions apart, and a comment between pages, as docling writes it."""
+    return "\n<!-- page break -->\n\n".join(_page(page) for page in document.pages)
 
 
 def _page(page: CombinedPage) -> str:

@@ -10,9 +10,13 @@ from galloon.clients.documents.writers import DOCUMENT_WRITERS, document_writer
 from galloon.clients.formats.registry import detect, format_named
 from galloon.clients.formats.source import source_of_bytes
 from galloon.learners.documents.document import Box, word_box
+from galloon.learners.observation import Reading
 
 READERS = {
     "text": "text",
+    "srt": "srt",
+    "vtt": "vtt",
+    "markdown": "markdown",
     "hocr": "hocr",
     "alto": "alto",
     "page": "page",
@@ -64,7 +68,7 @@ def test_text_and_boxes_survive(name):
         assert {word.confidence for line in read[0].lines for word in line.words} == {0.75}
 
 
-@pytest.mark.parametrize("name", ["text", "hocr", "alto", "tsv"])
+@pytest.mark.parametrize("name", ["text", "hocr", "alto", "tsv", "markdown"])
 def test_pages_stay_apart(name):
     document = CombinedDocument("leaf", (page(*TEXTS[:1]), page(*TEXTS[1:])))
     source = source_of_bytes("leaf", document_writer(name).write(document).encode())
@@ -77,6 +81,37 @@ def test_times_survive():
     said = [word for line in talk().pages[0].lines for word in line.words]
     assert [word.text for word in words] == [word.text for word in said]
     assert [word.start for word in words] == pytest.approx([word.start for word in said])
+
+
+@pytest.mark.parametrize("name", ["srt", "vtt"])
+def test_subtitles_are_read_again_with_their_times_and_speakers(name):
+    source = source_of_bytes("talk", document_writer(name).write(talk()).encode())
+    assert detect(source).name == READERS[name]
+    lines = format_named(name).read(source).pages[0].lines
+    said = talk().pages[0].lines
+    assert " ".join(line.text for line in lines) == " ".join(line.text for line in said)
+    assert (lines[0].start, lines[0].end, lines[0].speaker) == (0.0, 1.4, "Ann")
+    assert (lines[-1].end, lines[-1].speaker) == (said[-1].words[-1].end, "")
+
+
+@pytest.mark.parametrize("name", ["alto", "page"])
+def test_alternatives_survive(name):
+    """PAGE keeps their probabilities; ALTO has no place for them."""
+    document = CombinedDocument("leaf", (page(*TEXTS),))
+    source = source_of_bytes("leaf", document_writer(name).write(document).encode())
+    outputs = format_named(READERS[name]).read(source).outputs.values()
+    found = {reading for output in outputs for word in output.alternatives for reading in word}
+    assert found == {Reading("other", 0.2 if name == "page" else 0.25)}
+
+
+def test_markdown_is_read_again_as_it_was_written():
+    texts = ("1. *not* a list", "# no heading", "a | b | c", "<tag> & [x](y) \\ `z`", "snake_case_word")
+    document = CombinedDocument("leaf", (page(*texts), page("second")))
+    source = source_of_bytes("leaf.md", document_writer("markdown").write(document).encode())
+    assert detect(source).name == "markdown"
+    read = format_named("markdown").read(source).pages
+    assert [line.text for line in read[0].lines] == [" ".join(text.split()) for text in texts]
+    assert [line.text for line in read[1].lines] == ["second"]
 
 
 def test_subtitles_are_short_in_order_and_name_who_speaks():
@@ -116,4 +151,4 @@ def test_json_and_markdown():
         "right": 150,
         "bottom": 120,
     }
-    assert document_writer("markdown").write(document) == "\\1. \\*not\\* a list\n"
+    assert document_writer("markdown").write(document) == "1\\. \\*not\\* a list\n"
