@@ -39,6 +39,12 @@ class Output:
 
     def write(self, document: CombinedDocument) -> None:
         self._check(document)
+        if self.folder is not None and self._writer.one_page and len(document.pages) > 1:
+            # A file a page, as `book-07.xml`; the format holds no more.
+            digits = len(str(len(document.pages)))
+            for number, page in enumerate(document.pages, 1):
+                self.write(CombinedDocument(f"{document.stem}-{number:0{digits}}", (page,)))
+            return
         made = self._writer.write(document)
         path = self.path_of(document.stem) or self._file
         if path is not None:

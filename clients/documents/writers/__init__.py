@@ -31,6 +31,9 @@ class DocumentWriter:
     write: Callable[[CombinedDocument], str | bytes]
     needs: str = ""  # `boxes` or `times`, where nothing can be written without
     needs_images: bool = False
+    one_page: bool = (
+        False  # whether a file holds no more: a document of several becomes several files of a folder
+    )
     alternatives: bool = False  # whether the format has a place for words that were not chosen
 
 
@@ -38,7 +41,9 @@ DOCUMENT_WRITERS = (
     DocumentWriter("text", "plain text, a form feed between pages", ".txt", plain_text.write_text),
     DocumentWriter("hocr", "hOCR", ".hocr", hocr.write_hocr, "boxes"),
     DocumentWriter("alto", "ALTO 4 XML", ".xml", alto.write_alto, "boxes", alternatives=True),
-    DocumentWriter("page", "PAGE XML 2019", ".xml", page_xml.write_page_xml, "boxes", alternatives=True),
+    DocumentWriter(
+        "page", "PAGE XML 2019", ".xml", page_xml.write_page_xml, "boxes", one_page=True, alternatives=True
+    ),
     DocumentWriter("tsv", "Tesseract's TSV", ".tsv", tsv.write_tsv, "boxes"),
     DocumentWriter("ctm", "NIST CTM", ".ctm", ctm.write_ctm, "times"),
     DocumentWriter("srt", "SubRip subtitles", ".srt", subtitles.write_srt, "times"),

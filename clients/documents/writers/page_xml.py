@@ -1,6 +1,6 @@
 """PAGE XML 2019-07-15: `write_page_xml`.
 
-The format holds one page a file; a longer document is refused.
+The format holds one page a file; a longer document is refused here, and becomes several files in a folder.
 """
 
 from galloon.clients.api.errors import WrongUsage
@@ -21,7 +21,8 @@ def write_page_xml(document: CombinedDocument) -> str:
     """The page as PAGE XML, with its reading order."""
     if len(document.pages) > 1:
         raise WrongUsage(
-            f"{document.stem} has {len(document.pages)} pages and PAGE XML holds one: write --to alto or hocr"
+            f"{document.stem} has {len(document.pages)} pages and PAGE XML holds one: give -o FOLDER/, "
+            "or write --to alto or hocr"
         )
     page = document.pages[0]
     width, height = page.size

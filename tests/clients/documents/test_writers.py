@@ -1,13 +1,16 @@
 """Every format that is written is read again by its reader, and text, places and times survive."""
 
 import json
+import sys
 from xml.dom.minidom import parseString
 
 import pytest
 
+from galloon.clients.api.errors import WrongUsage
 from galloon.clients.documents.combined import CombinedDocument, CombinedLine, CombinedPage, CombinedWord
+from galloon.clients.documents.output import Output
 from galloon.clients.documents.writers import DOCUMENT_WRITERS, document_writer
-from galloon.clients.formats.registry import detect, format_named
+from galloon.clients.formats.registry import detect, format_named, read_file
 from galloon.clients.formats.source import source_of_bytes
 from galloon.learners.documents.document import Box, word_box
 from galloon.learners.observation import Reading
@@ -152,3 +155,15 @@ def test_json_and_markdown():
         "bottom": 120,
     }
     assert document_writer("markdown").write(document) == "1\\. \\*not\\* a list\n"
+
+
+def test_a_book_in_page_xml_is_a_file_a_page(tmp_path):
+    book = CombinedDocument("book", tuple(page(text) for text in TEXTS))
+    output = Output(document_writer("page"), tmp_path, many=True, stdout=sys.stdout)
+    output.write(book)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["book-1.xml", "book-2.xml", "book-3.xml"]
+    assert [read_file(path).pages[0].lines[0].text.split() for path in sorted(tmp_path.iterdir())] == [
+        text.split() for text in TEXTS
+    ]
+    with pytest.raises(WrongUsage, match="3 pages and PAGE XML holds one: give -o FOLDER/"):
+        document_writer("page").write(book)
