@@ -7,7 +7,7 @@ daemon (--server and --name).
 import asyncio
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
@@ -309,6 +309,9 @@ def _check_watch(inputs: list[EngineInput], output: Path | None, join: str, look
         )
 
 
+READ_TWICE = 20_000  # lines at most; longer files are answered as they are read
+
+
 @dataclass(frozen=True, slots=True)
 class _Order:
     utterances: tuple[Utterance, ...]
@@ -354,6 +357,11 @@ async def _combine(
                 pieces(shown_to_learner(u, u.id + mark, opened.spec.labels), unit, order.longest)
                 for u in utterances
             ]
+            if create is not None and not order.explain and len(cut) <= READ_TWICE:
+                # A new learner reads all lines once, so that it knows the engines when it answers the first.
+                first = (replace(piece, id=f"{piece.id}@first") for line in cut for piece in line)
+                async for _ in stream.choose_each(first):
+                    pass
             lines = zip(utterances, map(len, cut), strict=True)
             answered: list[Choice] = []
             utterance, wanted = next(lines)

@@ -43,6 +43,8 @@ def given_fields(values: dict[str, Any]) -> dict[str, Any]:
     given["labels"] = names_in(",".join(given["labels"])) or None
     for name in ("engines", "derived"):
         given[name] = None if given[name] is None else names_in(given[name])
+    trusted = values.pop("trusted")
+    given["options"] = None if trusted is None else {"trusted": trusted}
     return {name: value for name, value in given.items() if value is not None}
 
 
@@ -118,4 +120,9 @@ SPEC_OPTIONS = (
     click.option("--horizon", type=int, help="Rounds to tune the learning rate for. Default: self-tuning."),
     click.option("--learning-rate", type=float, help="Default: the theorem's."),
     click.option("--seed", type=int, help="Keys the random numbers. Default: 0."),
+    click.option(
+        "--trusted",
+        metavar="ENGINE",
+        help="Believe this engine from the first line on, until true texts say otherwise.",
+    ),
 )

@@ -45,9 +45,10 @@ def _spec(spec_file: TextIO | None, flags: dict[str, Any], options: tuple[str, .
             raise WrongUsage(f"--spec {spec_file.name}: not JSON: {error}") from error
         if not isinstance(values, dict):
             raise WrongUsage(f"--spec {spec_file.name}: must be a JSON object")
+    named = {**values.get("options", {}), **flags.pop("options", {}), **dict(map(_named_option, options))}
     values.update(flags)
-    if options:
-        values["options"] = {**values.get("options", {}), **dict(map(_named_option, options))}
+    if named:
+        values["options"] = named
     return CombinerSpec.from_json(json.dumps(values))
 
 

@@ -12,25 +12,28 @@ from numpy.typing import NDArray
 ENOUGH = 100.0  # slots, before anybody is left out
 # Copies differ in at most this part of the disputed slots. Until that can be told from chance, all of so many
 # disputed slots must be the same.
-COPY_APART, SAME_AT_FIRST = 0.03, 40.0
+COPY_APART, SAME_AT_FIRST = 0.03, 30.0
 NEAR, NEAR_AT_FIRST = 0.7, 5.0
 ENGINES_FOR_NEAR = 4
 # Right in so few slots: random words of the language are right in fewer, the worst engines of any use in more.
 NOISE = 1 / 12
 
 
-def originals(pairs: NDArray[np.float64], words: NDArray[np.float64]) -> NDArray[np.int64]:
+def originals(
+    pairs: NDArray[np.float64], words: NDArray[np.float64], noise: NDArray[np.bool_]
+) -> NDArray[np.int64]:
     """For each engine itself, or the one of which it is a copy; of two that say the same the one that says more.
 
-    pairs: see `kernels.agreement.compare`; words: how many each engine has said.
+    pairs: see `kernels.agreement.compare`; words: how many each engine has said; noise: see `is_noise`.
     """
     slots, apart, disputed, disputed_apart = pairs
     count = len(slots)
     # Three more than were seen: the bound of an event that has not happened yet.
     copies = disputed_apart + 3.0 < COPY_APART * disputed
     copies |= (disputed >= SAME_AT_FIRST) & (disputed_apart == 0)
+    copies &= slots >= ENOUGH  # noise is known by then: it disputes everything, and others then seem to be copies
     if count >= ENGINES_FOR_NEAR:
-        copies |= (slots >= ENOUGH) & _near(slots, apart, copies)
+        copies |= (slots >= ENOUGH) & _near(slots, apart, copies, noise)
     found = np.arange(count)
     ranked = sorted(range(count), key=lambda j: -words[j])
     for place, j in enumerate(ranked):
@@ -42,13 +45,17 @@ def originals(pairs: NDArray[np.float64], words: NDArray[np.float64]) -> NDArray
 
 
 def _near(
-    slots: NDArray[np.float64], apart: NDArray[np.float64], copies: NDArray[np.bool_]
+    slots: NDArray[np.float64],
+    apart: NDArray[np.float64],
+    copies: NDArray[np.bool_],
+    noise: NDArray[np.bool_],
 ) -> NDArray[np.bool_]:
     """Pairs that agree far more often than independent engines that are right as often would."""
     agreeing = 1.0 - (apart + 1.0) / (slots + 2.0)
     count = len(slots)
-    # Exact copies count once here too, else a few would look like the truth.
-    alone = [j for j in range(count) if not copies[j, :j].any()]
+    # Exact copies count once here too, else a few would look like the truth. Noise agrees with nobody, and ratios
+    # of its agreement tell nothing.
+    alone = [j for j in range(count) if not copies[j, :j].any() and not noise[j]]
     if len(alone) < ENGINES_FOR_NEAR:
         return np.zeros_like(copies)
     squares = np.ones(count)
@@ -67,12 +74,13 @@ def _near(
     return np.asarray(near & np.outer(single, single) & ~np.eye(count, dtype=np.bool_))
 
 
-def heard(original: NDArray[np.bool_], rates: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Who counts: neither copies nor those that are hardly ever right; all originals, if there would be none.
-
-    original: who is no copy of another that is there; rates: float64 engines x events, see `kernels.agreement`.
-    """
+def is_noise(rates: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Engines that are hardly ever right. rates: float64 engines x events, see `kernels.agreement`."""
     words = rates[:, :3].sum(axis=1)
-    noise = (words >= ENOUGH) & (rates[:, 0] < NOISE * words)
+    return np.asarray((words >= ENOUGH) & (rates[:, 0] < NOISE * words))
+
+
+def heard(original: NDArray[np.bool_], noise: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Who counts: neither noise nor copies of another that is there; all originals, if there would be none."""
     counted = original & ~noise
     return np.asarray(counted if counted.any() else original)

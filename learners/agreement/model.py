@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from galloon.learners.agreement.copies import heard, originals
+from galloon.learners.agreement.copies import heard, is_noise, originals
 from galloon.learners.agreement.estimates import Estimate, error_rates
 from galloon.learners.bounded_table import BoundedTable
 from galloon.learners.errors import DamagedState, InvalidInput
@@ -301,13 +301,21 @@ class AgreementModel:
     def _compare(self, present: Present) -> None:
         """Ask again who copies whom among these; a copy of somebody absent stays one."""
         rows = present.rows
-        listed = self._everybody.columns[
-            rows
-        ]  # pairs are known by places, which do not move when engines join
-        found = rows[originals(self._pairs.among(listed), self._words[rows, 0])]
+        listed = self._everybody.columns[rows]  # of pairs: places do not move when engines join
+        noise = is_noise(effective_rates(self._rates[rows], self._named[rows]))
+        found = rows[originals(self._pairs.among(listed), self._words[rows, 0], noise)]
         before = self._first[rows]
         alone = (found == rows) & (before != rows) & ~np.isin(before, rows)
         self._first[rows] = np.where(alone, before, found)
+        if ((before == rows) & (found != rows)).any():
+            self._begin_again(rows[~noise])
+
+    def _begin_again(self, rows: NDArray[np.int64]) -> None:
+        """What copies seemed to confirm is forgotten when they are found: they agreed with themselves."""
+        self._rates[rows] = FIRST_RATES
+        self._null, self._classes = FIRST_NULL.copy(), _first_classes()
+        for counts in (self._confidences, self._moments, self._costs):
+            counts[rows] = 0.0
 
     def _forget_who_counts(self) -> None:
         """Who counts where all run is asked several times a line: it is kept until something is learned."""
@@ -324,7 +332,8 @@ class AgreementModel:
             original |= ~np.isin(first, rows)
         told = present.of(self._named)
         told = told + present.of(self._told) if with_told else told
-        counted = heard(original, effective_rates(present.of(self._rates), told)) | present.of(self._trusted)
+        noise = is_noise(effective_rates(present.of(self._rates), told))
+        counted = heard(original, noise) | present.of(self._trusted)
         if present.everybody:
             self._counting[with_told] = counted
         return np.asarray(counted)

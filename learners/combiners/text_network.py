@@ -23,10 +23,9 @@ def text_network(
 ) -> Offers:
     """The slots, a column for each of these experts, all that ran, in this order."""
     given = {output.name: output for output in utterance.outputs}
-    for name, output in given.items():
-        words = without_loops(output.words)
-        if len(words) < len(output.words):
-            given[name] = replace(output, words=words)
+    for name, words in without_loops({name: output.words for name, output in given.items()}).items():
+        if len(words) < len(given[name].words):
+            given[name] = ExpertOutput(name, words, given[name].confidence)
     chosen = [given[name] for name in experts if name in listened_to]
     network = align(replace(utterance, said=tuple(chosen)), unit, normalizer)
     for name in experts if len(chosen) < len(given) else ():

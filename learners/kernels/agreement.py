@@ -374,7 +374,7 @@ def take_in(arrays, ring, used, tokens, confidences, codes, starts, seen_line, p
     book, line = _book(arrays), _line(seen_line)
     estimate(tokens, line, moments)
     count_costs(book, tokens, line, costs)
-    compare(tokens, pairs)
+    compare(tokens, book.heard, pairs)
     trusted = _trusted(book)
     count_events(line, book.rates)
     for i in range(tokens.shape[0]):
@@ -464,16 +464,16 @@ def _read_letters(book, codes, starts, word, j):
 
 
 @njit(cache=True, nogil=True)
-def compare(tokens, pairs):
+def compare(tokens, heard, pairs):
     """Count for each pair of engines the slots in which both take part, those where they differ, and the same
-    among disputed slots: float64 4 x r x r. Everybody is compared, heard or not.
+    among disputed slots: float64 4 x r x r. Everybody is compared; a slot is disputed if those who are heard differ.
     """
     m, r = tokens.shape
     present = take_part(tokens, np.ones(r, dtype=np.bool_))
     for i in range(m):
         disputed, said = 0.0, -1
         for j in range(r):
-            if present[i, j]:
+            if present[i, j] and heard[j]:
                 if said >= 0 and tokens[i, j] != said:
                     disputed = 1.0
                 said = tokens[i, j]

@@ -213,7 +213,10 @@ def describe_tokens(page, language, classes):
 
 @njit(cache=True, nogil=True)
 def slot_offers(row, offers, support):
-    """The different tokens of a slot, best supported first, then by the first expert; returns their number."""
+    """The different tokens of a slot, best supported first, of equals by number and null last; returns how many.
+
+    Nothing depends on the order in which experts are listed.
+    """
     count = 0
     for j in range(row.shape[0]):
         known = False
@@ -226,10 +229,13 @@ def slot_offers(row, offers, support):
             offers[count] = row[j]
             support[count] = 1
             count += 1
-    for o in range(1, count):  # stable insertion: few offers, and their first experts are in order
+    for o in range(1, count):  # insertion: few offers
         token, held = offers[o], support[o]
         place = o
-        while place > 0 and support[place - 1] < held:
+        while place > 0 and (
+            support[place - 1] < held
+            or (support[place - 1] == held and token != 0 and (offers[place - 1] == 0 or token < offers[place - 1]))
+        ):
             offers[place] = offers[place - 1]
             support[place] = support[place - 1]
             place -= 1

@@ -57,13 +57,16 @@ def weighted_vote(tokens, weights, preference, occupancy_first):
 
 @njit(cache=True, nogil=True)
 def agreement(tokens):
-    """For each expert the number of times that another expert offers the same in a slot."""
+    """For each expert the number of times that another expert offers the same word in a slot.
+
+    Silence does not count: who says little would seem to agree with everybody who misses something.
+    """
     slots, r = tokens.shape
     counts = np.zeros(r, dtype=np.int64)
     for slot in range(slots):
         for i in range(r):
             for j in range(i):
-                if tokens[slot, i] == tokens[slot, j]:
+                if tokens[slot, i] == tokens[slot, j] and tokens[slot, i] != 0:
                     counts[i] += 1
                     counts[j] += 1
     return counts

@@ -54,12 +54,12 @@ def vote(row):
     if 2 * row.count("") > len(row):
         return ""
     filled = [token for token in row if token]
-    return max(filled, key=lambda token: (filled.count(token), -row.index(token)))
+    return min(filled, key=lambda token: (-filled.count(token), token))
 
 
 def offers_of(row):
-    """Different tokens, best supported first, then by the first expert."""
-    return sorted(dict.fromkeys(row), key=lambda token: (-row.count(token), row.index(token)))
+    """Different tokens, best supported first, of equals in the order of the alphabet and null last."""
+    return sorted(set(row), key=lambda token: (-row.count(token), not token, token))
 
 
 def features(slots, slot, buckets, trust, labels, reader, heard):

@@ -208,14 +208,27 @@ def test_one_word_against_one_silence_is_decided_by_rates_and_two_equal_words_wi
     assert line.vocabulary[model.weigh(line).best[0]] == "yes"
 
 
-def test_a_phrase_said_over_and_over_is_said_once() -> None:
-    def said(text: str) -> tuple[Word, ...]:
-        return tuple(Word(word) for word in text.split())
+def said(**texts: str) -> dict[str, tuple[Word, ...]]:
+    return {name: tuple(Word(word) for word in text.split()) for name, text in texts.items()}
 
-    assert without_loops(said("there she blows " * 3)) == said("there she blows " * 3)
-    assert without_loops(said("so " + "there she blows " * 6 + "end")) == said("so there she blows end")
-    assert without_loops(said("no " * 5)) == said("no")
-    assert without_loops(()) == ()
+
+LOOP, OTHERS = "there she blows " * 3, {"b": "there she goes", "c": "where she blows"}
+
+
+@pytest.mark.parametrize(
+    ("spoken", "heard"),
+    [
+        ({"a": LOOP, **OTHERS}, {"a": "", **OTHERS}),  # two others are there to be listened to
+        ({"a": "so " + LOOP, "b": "so"}, {"a": "so there she blows", "b": "so"}),
+        ({"a": LOOP, "b": LOOP, "c": "there"}, {"a": LOOP, "b": LOOP, "c": "there"}),  # people may say so
+        ({"a": "no " * 5, "b": "no " * 4, "c": "no"}, {"a": "no", "b": "no " * 4, "c": "no"}),
+        ({"a": "in a line in a line", **OTHERS}, {"a": "", **OTHERS}),  # and nothing else
+        ({"a": "that that is", **OTHERS}, {"a": "that that is", **OTHERS}),
+        ({"a": "", "b": ""}, {"a": "", "b": ""}),
+    ],
+)
+def test_an_engine_that_loops_is_not_listened_to(spoken: dict[str, str], heard: dict[str, str]) -> None:
+    assert without_loops(said(**spoken)) == said(**heard)
 
 
 def test_nothing_to_weigh_is_no_error() -> None:
