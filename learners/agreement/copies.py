@@ -31,7 +31,9 @@ def originals(
     # Three more than were seen: the bound of an event that has not happened yet.
     copies = disputed_apart + 3.0 < COPY_APART * disputed
     copies |= (disputed >= SAME_AT_FIRST) & (disputed_apart == 0)
-    copies &= slots >= ENOUGH  # noise is known by then: it disputes everything, and others then seem to be copies
+    copies &= (
+        slots >= ENOUGH
+    )  # noise is known by then: it disputes everything, and others then seem to be copies
     if count >= ENGINES_FOR_NEAR:
         copies |= (slots >= ENOUGH) & _near(slots, apart, copies, noise)
     found = np.arange(count)

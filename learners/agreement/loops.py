@@ -1,8 +1,8 @@
 """An engine that says one phrase over and over has lost its way: `without_loops`.
 
 It is not listened to in that line, if two others are there to be listened to; else the phrase is kept once. Three
-times is enough where nobody else repeats anything, and twice if it says nothing else. Where others do, people may have
-said so ("there she blows"), and five times is a loop whoever says it.
+times is enough where nobody else repeats anything, and twice if it says nothing else. Where others do, people may
+have said so ("there she blows"), and five times is a loop whoever says it.
 """
 
 from collections.abc import Mapping

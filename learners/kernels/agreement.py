@@ -466,7 +466,7 @@ def _read_letters(book, codes, starts, word, j):
 @njit(cache=True, nogil=True)
 def compare(tokens, heard, pairs):
     """Count for each pair of engines the slots in which both take part, those where they differ, and the same
-    among disputed slots: float64 4 x r x r. Everybody is compared; a slot is disputed if those who are heard differ.
+    among disputed slots, those in which engines differ that are heard: float64 4 x r x r. Everybody is compared.
     """
     m, r = tokens.shape
     present = take_part(tokens, np.ones(r, dtype=np.bool_))

@@ -232,10 +232,10 @@ def slot_offers(row, offers, support):
     for o in range(1, count):  # insertion: few offers
         token, held = offers[o], support[o]
         place = o
-        while place > 0 and (
-            support[place - 1] < held
-            or (support[place - 1] == held and token != 0 and (offers[place - 1] == 0 or token < offers[place - 1]))
-        ):
+        while place > 0 and support[place - 1] <= held:
+            before = offers[place - 1]
+            if support[place - 1] == held and (token == 0 or 0 < before < token):
+                break
             offers[place] = offers[place - 1]
             support[place] = support[place - 1]
             place -= 1
