@@ -45,8 +45,9 @@ from galloon.learners.unit import WORD, Unit
 
 # Before anything is seen: right, substituted, missed; silent, inserted. Ten slots of it.
 FIRST_RATES = np.array([8.0, 1.0, 1.0, 8.0, 2.0])
-# An engine that is named as trusted begins as if true texts had found it nearly always right.
-TRUSTED_RATES = np.array([1998.0, 1.0, 1.0, 999.0, 1.0])
+# An engine that is named as trusted begins as if true texts had always found it right: no agreement of others
+# outweighs it, and errors that are told do.
+TRUSTED_RATES = np.array([2000.0, 1e-6, 1e-6, 1000.0, 1e-6])
 FIRST_NULL = np.array([40.0, 160.0])  # slots with nothing, and with a word
 CLASS_WEIGHT = 20.0  # candidates of each class
 AGREED_SHARES = (0.4, 0.6, 0.75, 0.85)  # of agreed words, right where they are disputed: a mild start

@@ -124,7 +124,7 @@ class TextCombiner:
         played, vocabulary = view.played, view.played.network.vocabulary
         answered = self._answered(played)
         shown = [vocabulary[token] for token in answered.tokens.tolist()]
-        written = self._writing.write(played.network, answered.tokens, answered.givers.tolist())
+        written = self._writing.write(played.network, answered.tokens)
         return Choice(
             text=self._unit.join(shown if written is None else written),
             offers=played.offers(self.derived),

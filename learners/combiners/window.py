@@ -80,8 +80,7 @@ class WindowCombiner(LearnsWhenTold):
         names, vocabulary = self._all_experts, network.vocabulary
         shown = [vocabulary[token] for token in chosen.tolist()]
         played = _Round(network, choices.memories)
-        givers = [int(expert) if expert < len(self.experts) else None for expert in experts]
-        written = self._writing.write(network, chosen, givers)
+        written = self._writing.write(network, chosen)
         return Choice(
             text=self._unit.join(shown if written is None else written),
             offers=network,

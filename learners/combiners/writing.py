@@ -35,19 +35,17 @@ class Writing:
         self._places = {name: place for place, name in enumerate(engines)}
         self._counts = [[[0, 0] for _ in engines] for _ in range(3)]
 
-    def write(
-        self, offers: Offers, shown: NDArray[np.int32], credited: Sequence[int | None]
-    ) -> list[str] | None:
+    def write(self, offers: Offers, shown: NDArray[np.int32]) -> list[str] | None:
         """The form shown in each slot, empty for null and for what an earlier slot's form says already.
 
-        `credited` are the engines that the tokens come from: of forms with equal votes theirs is taken. None where
-        every token is shown as it is.
+        Of forms with equal votes the first in the alphabet is taken: nothing depends on the order of the engines.
+        None where every token is shown as it is.
         """
         if not offers.written:
             return None
         plain: set[int] = set()
         tokens = [offers.vocabulary[token] for token in shown.tolist()]
-        forms = self._voted(offers, shown, credited, plain)
+        forms = self._voted(offers, shown, plain)
         if self._rule.rewrite is None and self._unit.whole_words:
             return forms  # word by word: what forms say together is what they say alone
         wanted = self._read(tokens)
@@ -64,7 +62,7 @@ class Writing:
                 set(slots) - plain, key=lambda slot: abs(slot - slots[min(place, len(slots) - 1)])
             )
             plain.update(nearest[:2])
-            forms = self._voted(offers, shown, credited, plain)
+            forms = self._voted(offers, shown, plain)
         return None
 
     def learn(self, offers: Offers, truth: AlignedTarget, feedback: object) -> None:
@@ -100,9 +98,7 @@ class Writing:
             raise DamagedState("the records of how engines write are of another learner")
         self._counts = found
 
-    def _voted(
-        self, offers: Offers, shown: NDArray[np.int32], credited: Sequence[int | None], plain: set[int]
-    ) -> list[str]:
+    def _voted(self, offers: Offers, shown: NDArray[np.int32], plain: set[int]) -> list[str]:
         spans = bool((offers.written.numbers == CONTINUED).any())
         forms = [""] * len(shown)
         slot = 0
@@ -114,7 +110,7 @@ class Writing:
                 ends = {engine: self._end(offers, shown, slot, engine) if spans else end for engine in said}
                 said = {engine: text for engine, text in said.items() if ends[engine] > slot}
                 if said:
-                    giver = self._elected(offers.experts, said, credited[slot])
+                    giver = self._elected(offers.experts, said)
                     forms[slot], end = said[giver], ends[giver]
             slot = end
         return forms
@@ -141,7 +137,7 @@ class Writing:
         alike = (offers.tokens[slot:end, engine] == shown[slot:end]).all()
         return end if alike else slot
 
-    def _elected(self, experts: Sequence[str], said: dict[int, str], credited: int | None) -> int:
+    def _elected(self, experts: Sequence[str], said: dict[int, str]) -> int:
         """An engine whose form has the most votes."""
         texts = set(said.values())
         if len(texts) == 1:
@@ -152,8 +148,7 @@ class Writing:
             right, wrong = record[self._places[experts[engine]]]
             votes[text] += log((right + RIGHT) / (wrong + WRONG))
         most = max(votes.values())
-        best = [text for text, vote in votes.items() if vote >= most]
-        text = said[credited] if credited in said and said[credited] in best else best[0]
+        text = next(text for text, vote in votes.items() if vote >= most)
         return min(engine for engine, own in said.items() if own == text)
 
     def _read(self, texts: Sequence[str]) -> list[str]:

@@ -245,11 +245,33 @@ def slot_offers(row, offers, support):
 
 
 @njit(cache=True, nogil=True)
+def _prior_of(page, slot, token):
+    """How probable agreement finds a token that experts offer; not less than `LEAST_AGREEMENT`."""
+    posterior = LEAST_AGREEMENT
+    for j in range(page.tokens.shape[1]):
+        if page.tokens[slot, j] == token:
+            posterior = max(posterior, page.prior[slot, j])
+    return posterior
+
+
+@njit(cache=True, nogil=True)
 def all_offers(page, slot, offers, support):
-    """The same, and behind them what only lattices offer, if experts differ. Room: `offer_room`."""
+    """The same, of equally supported ones the likelier by agreement first, and if experts differ behind them what
+    only lattices offer. Room: `offer_room`.
+    """
     count = slot_offers(page.tokens[slot], offers, support)
     if count == 1:
         return count
+    if page.prior.shape[0] > 0:
+        for o in range(1, count):
+            token, held = offers[o], support[o]
+            likely, place = _prior_of(page, slot, token), o
+            while place > 0 and support[place - 1] == held:
+                if _prior_of(page, slot, offers[place - 1]) >= likely:
+                    break
+                offers[place] = offers[place - 1]
+                place -= 1
+            offers[place] = token
     for h in range(page.heard_starts[slot], page.heard_starts[slot + 1]):
         token = page.heard[h, 1]
         known = token == 0  # nothing is said only where an expert says nothing
@@ -448,11 +470,7 @@ def _agreement_features(page, slot, token, null, votes, features, values, n):
     """What an offer begins with: its posterior by agreement, or the share of the votes where none was weighed."""
     if page.prior.shape[0] == 0:
         return _put(features, values, n, VOTES, 0, 0, votes)
-    posterior = LEAST_AGREEMENT
-    for j in range(page.tokens.shape[1]):
-        if page.tokens[slot, j] == token:
-            posterior = max(posterior, page.prior[slot, j])
-    value = np.log(posterior)
+    value = np.log(_prior_of(page, slot, token))
     n = _put(features, values, n, VOTES, 0, 0, AGREEMENT_WEIGHT * value / VOTE_WEIGHT)
     n = _put(features, values, n, AGREEMENT, null, 0, value / 2)
     level = np.int64(-1.5 * value) if value < -0.05 else -1

@@ -299,7 +299,7 @@ def test_explanation_adds_up_and_speaks():
         "a is for",
         "domain=fax",
         "best spelled offer",
-        "'4' instead of 'a'",
+        "'a' instead of '4'",
         "shape a9a",
     ):
         assert phrase in phrases
