@@ -94,7 +94,11 @@ def _without_gutters(layout: Layout, pieces: Sequence[NDArray[np.int64]]) -> lis
         middle = gaps.middles[number]
         window = [middle - _NEIGHBOURS * usual, middle + _NEIGHBOURS * usual]
         free = slice(*np.searchsorted(gaps.middles, window))
-        here = _most_shared(gaps.starts[free], gaps.ends[free], gaps.starts[number], gaps.ends[number], half)
+        start, end = gaps.starts[number], gaps.ends[number]
+        meets = (gaps.starts[free] <= end - 2 * half) & (gaps.ends[free] >= start + 2 * half)
+        if np.count_nonzero(meets) < _SHARE * _FEWEST:
+            continue
+        here = _most_shared(gaps.starts[free][meets], gaps.ends[free][meets], start, end, half)
         near = order[slice(*np.searchsorted(sorted_middles, window))]
         # Other engines' readings of the same line are no evidence of a column.
         across = near[
