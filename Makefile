@@ -5,10 +5,10 @@ BIN := $(VENV)/bin
 ARGS ?=
 FROM ?=
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check fix bench fault soak upgrade sbom audit proto lock clean
+.PHONY: help setup run test check fix bench fault failover soak upgrade sbom audit proto lock clean
 
 help: ## List the targets.
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-7s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
 
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 
@@ -68,6 +68,9 @@ bench: $(VENV)/.kernels $(VENV)/.ready $(VENV)/.dev ## Print the figures, each a
 
 fault: $(VENV)/.kernels $(VENV)/.ready $(VENV)/.dev ## Kills, power losses, rotten bytes, abuse and sabotage; about 15 minutes.
 	$(BIN)/python -m tests.fault $(ARGS)
+
+failover: $(VENV)/.kernels $(VENV)/.ready $(VENV)/.dev ## Three daemons on a real PostgreSQL under 200 faults (ARGS="--faults 20").
+	$(BIN)/python -m tests.cluster.failovers $(ARGS)
 
 soak: $(VENV)/.kernels $(VENV)/.ready $(VENV)/.dev ## Hours of work with a random fault every 30 s (ARGS="--hours 1").
 	$(BIN)/python -m tests.fault.soak $(ARGS)

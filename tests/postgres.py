@@ -75,9 +75,7 @@ class Server:
         for each in everyone:
             with suppress(ProcessLookupError):
                 os.kill(each, signal.SIGKILL)
-        while any(
-            Path(f"/proc/{each}").exists() for each in everyone
-        ):  # they share memory with the next server
+        while any(map(_is_alive, everyone)):  # they would share memory with the next server
             time.sleep(0.02)
 
     @property
@@ -138,6 +136,13 @@ def running() -> Iterator[Server]:
             check=False,
         )
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 def _run(program: str, *arguments: str) -> None:

@@ -1,4 +1,4 @@
-"""`python -m tests.cluster.failovers --faults 200`: many faults in a row, and how long streams were silent.
+"""`make failover`, 200 of them if nothing is said: many faults in a row, and how long streams were silent.
 
 Goals: silence of at most 2 s after a kill, at most the lease and 4 s after a pause.
 """
