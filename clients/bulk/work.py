@@ -23,12 +23,12 @@ from galloon.clients.replay.material import shown_to_learner, with_experts
 from galloon.clients.report.offers import choice_line
 from galloon.codec.answer import Choice, answer_to_bytes, choice_from_wire, joined_choice
 from galloon.codec.chosen import choice_of
-from galloon.learners import state
 from galloon.learners.combiners.build import build
 from galloon.learners.combiners.contract import Combiner
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.documents.cutting import pieces
 from galloon.learners.observation import Utterance
+from galloon.learners.saved_learner import read_saved
 from galloon.v1 import combine_pb2 as wire
 
 
@@ -126,9 +126,9 @@ def _learner(spec: str, path: Path | None) -> tuple[Combiner, CombinerSpec, int]
     combiner = build(made)
     if path is None:
         return combiner, made, 0
-    found = state.unpack(path.read_bytes(), "learner", 1)
-    combiner.restore(found.arrays["combiner"].tobytes())
-    return combiner, made, int(found.meta["started"])
+    saved = read_saved(path.read_bytes())
+    combiner.restore(saved.combiner)
+    return combiner, made, saved.rounds
 
 
 class _whole:  # noqa: N801  # used like a function

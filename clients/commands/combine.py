@@ -46,7 +46,7 @@ from galloon.codec.explanation import Explanation
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.documents.cutting import LONGEST, pieces
 from galloon.learners.observation import Utterance
-from galloon.learners.state import unpack
+from galloon.learners.saved_learner import read_saved
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -296,7 +296,7 @@ def _bulk_spec(given: dict[str, Any], state: Path | None, engines: tuple[str, ..
     if state is None:
         chosen = given.get("engines") or engines
         return spec_for({"normalizer": "none", "decide": "best", **given}, chosen, ())
-    spec = CombinerSpec.from_json(unpack(state.read_bytes(), "learner", 1).meta["spec"])
+    spec = read_saved(state.read_bytes()).spec
     check_spec(given, spec, str(state))
     return spec
 

@@ -66,11 +66,10 @@ from galloon.learners.combiners.spec import ALGORITHMS, CombinerSpec
 from galloon.learners.combiners.weight_table import WeightTable
 from galloon.learners.errors import DamagedState, LearnerError
 from galloon.learners.paths.protocol import Setting
+from galloon.learners.saved_learner import KIND, VERSION
 from galloon.v1 import combine_pb2 as wire
 from galloon.v1 import utterance_pb2
 
-SNAPSHOT_KIND = "learner"
-SNAPSHOT_VERSION = 2  # of version 1, all rounds were part
 # Of utterances in the work queue, however many streams they came from: beyond this, streams read no more for a
 # moment. As parsed messages they take twelve times as much.
 WAITING_BYTES = 524_288
@@ -477,13 +476,11 @@ class Learner:
         arrays["combiner"] = np.frombuffer(self._combiner.to_bytes(), dtype=np.uint8)
         if self.amended_seq:
             meta["amended_seq"] = self.amended_seq
-        return state.pack(
-            SNAPSHOT_KIND, SNAPSHOT_VERSION, {**meta, **more, "spec": self.spec.to_json()}, arrays
-        )
+        return state.pack(KIND, VERSION, {**meta, **more, "spec": self.spec.to_json()}, arrays)
 
     def restore(self, data: bytes) -> tuple[tuple[str, int], ...]:
         """Continue from captured bytes; gives ids and places of feedback that was journaled and is not in them."""
-        found = state.unpack(data, SNAPSHOT_KIND, SNAPSHOT_VERSION)
+        found = state.unpack(data, KIND, VERSION)
         self._combiner.restore(found.arrays["combiner"].tobytes())
         self.rounds.restore(found.meta, found.arrays)
         if found.version == 1:
@@ -561,9 +558,3 @@ class Learner:
     def _check_room(self) -> None:
         if not self._journal.has_room():
             raise Unavailable("the disk of the daemon lags behind: send this again later")
-
-
-def spec_of(data: bytes) -> CombinerSpec:
-    """The spec inside captured bytes."""
-    meta: Mapping[str, Any] = state.unpack(data, SNAPSHOT_KIND, SNAPSHOT_VERSION).meta
-    return CombinerSpec.from_json(meta["spec"])

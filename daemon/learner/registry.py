@@ -22,13 +22,14 @@ from weakref import WeakValueDictionary
 from galloon.codec.spec import spec_from_wire, spec_to_wire
 from galloon.daemon.errors import Invalid, OtherSpec, OutOfService, Refused, StoreError, UnknownLearner
 from galloon.daemon.learner.history import History
-from galloon.daemon.learner.learner import Build, Learner, spec_of
+from galloon.daemon.learner.learner import Build, Learner
 from galloon.daemon.learner.work_queue import WorkQueue
 from galloon.daemon.limits import Limits, check
 from galloon.daemon.store.journal import Journal
 from galloon.daemon.store.protocol import Create, Delete
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.errors import InvalidInput, LearnerError
+from galloon.learners.saved_learner import VERSION, read_saved
 
 T = TypeVar("T")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,127}")
@@ -234,7 +235,13 @@ class Registry:
         """The learner of these bytes, and the bytes that this daemon writes of it."""
 
         def work() -> tuple[Learner, bytes]:
-            learner = self._make(name, self.limited(spec_of(data), "chunk"))
+            saved = read_saved(data)
+            if saved.version != VERSION:
+                raise Invalid(
+                    "chunk: exported by an older galloon; open its store with this version and export again",
+                    "chunk",
+                )
+            learner = self._make(name, self.limited(saved.spec, "chunk"))
             learner.restore(data)
             return learner, learner.rehearse()
 

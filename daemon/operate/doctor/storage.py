@@ -11,7 +11,6 @@ from contextlib import closing
 from pathlib import Path
 
 from galloon.daemon.errors import StoreDamaged
-from galloon.daemon.learner.learner import SNAPSHOT_KIND, SNAPSHOT_VERSION
 from galloon.daemon.operate.doctor.finding import Finding, bad, doubtful, good
 from galloon.daemon.store.high_water import FILE_NAME as MARK_NAME
 from galloon.daemon.store.high_water import HighWater
@@ -25,6 +24,7 @@ from galloon.daemon.store.sqlite_schema import (
 )
 from galloon.learners import state
 from galloon.learners.errors import DamagedState
+from galloon.learners.saved_learner import KIND, VERSION
 
 # More of the journal than this takes a noticeable time to replay.
 LONG_JOURNAL = 100_000
@@ -138,7 +138,7 @@ def _check_snapshots(reader: SqliteReader) -> Finding:
         for learner in reader.learners():
             for known in reader.snapshots(learner.key):
                 body = reader.snapshot(learner.key, known.seq)
-                state.unpack(body, SNAPSHOT_KIND, SNAPSHOT_VERSION)
+                state.unpack(body, KIND, VERSION)
                 count, largest, longest = count + 1, max(largest, len(body)), max(longest, known.seq)
     except StoreDamaged as error:
         return bad("snapshots", str(error).removesuffix(f"; {ADVICE}"), ADVICE)
