@@ -22,6 +22,7 @@ class Routes:
         self._connection = connection
         self._channels: dict[str, aio.Channel] = {}
         self._at: dict[str, str] = {}  # the address of a learner, where it is not the first
+        self.channel("")  # says at once which certificate cannot be read
 
     def channel(self, learner: str) -> aio.Channel:
         address = self.address(learner)

@@ -11,6 +11,7 @@ from galloon.daemon.store.compression import PACKED
 from galloon.daemon.store.protocol import Backend, StoredEntry
 
 DAY_S = 86_400.0
+ENTRIES_A_ROUND = 3  # an answer, feedback, and that it was learned
 
 
 class History:
@@ -27,6 +28,14 @@ class History:
                 break
             round_ = _followed(round_, entry, utterance_id)
         return round_
+
+    def latest(self, most: int, seq: int) -> list[Round]:
+        """The last rounds that began before this place, as far as the last few entries tell; the newest first."""
+        after = max(self._backend.base(self.learner), seq - ENTRIES_A_ROUND * most)
+        begun = (from_entry(entry) for entry in self.entries(after))
+        ids = dict.fromkeys(event.id for event in begun if isinstance(event, Chose | Kept))
+        found = (self.find(utterance_id) for utterance_id in reversed(ids))
+        return [round_ for round_ in found if round_ is not None][:most]
 
     def entries(self, after: int) -> Iterator[StoredEntry]:
         return self._backend.journal(self.learner, after)

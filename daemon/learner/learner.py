@@ -161,6 +161,14 @@ class Learner:
         """What became of these utterances."""
         return await self.look(DISK, lambda rounds: [rounds.state_of(i) for i in utterance_ids])
 
+    def latest(self, most: int) -> list[Round]:
+        """The last rounds, the newest first: those in memory, and others from the history."""
+        found = {round_.id: round_ for round_ in self.rounds.latest(most)}
+        if self.history is not None and len(found) < min(most, self.rounds.started):
+            for round_ in self.history.latest(most, self.seq):
+                found.setdefault(round_.id, round_)
+        return sorted(found.values(), key=lambda round_: -round_.number)[:most]
+
     async def look(self, kind: str, work: Callable[[Rounds], T]) -> T:
         """Look at the rounds while none of them changes."""
         return await self.queue.run((kind, 0), partial(work, self.rounds))

@@ -23,7 +23,7 @@ MOST_SLOTS = 400  # of one utterance that a person would look at
 async def latest(learner: Learner, most: int = UTTERANCES) -> list[dict[str, Any]]:
     """The newest rounds, read in the work queue so that no round changes meanwhile."""
     return await learner.look(
-        "latest", lambda rounds: [_round_to_json(round_, learner.spec.unit) for round_ in rounds.latest(most)]
+        "latest", lambda _: [_round_to_json(round_, learner.spec.unit) for round_ in learner.latest(most)]
     )
 
 

@@ -6,6 +6,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from galloon.clients.commands.convert import convert
+from galloon.clients.formats.registry import FORMATS
 from galloon.clients.formats.utterances import read_utterances
 from galloon.clients.samples import ocr_sample
 from tests.clients.formats.goldens import FOLDER
@@ -146,5 +147,5 @@ def test_the_formats_are_listed():
     """For people and for programs."""
     assert "tesseract-tsv" in run("--formats").stdout
     table = json.loads(run("--formats", "--json").stdout)
-    assert len(table["read"]) == 39
+    assert len(table["read"]) == len(FORMATS)
     assert [entry["name"] for entry in table["write"]] == ["utterances", "text", "ctm", "tokens"]

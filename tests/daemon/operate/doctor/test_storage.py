@@ -69,7 +69,7 @@ def test_a_good_store_is_described(copy):
     assert "1 learners" in found["store"].what
     assert found["snapshots"].what.startswith("1, ")
     assert found["journal"].what.startswith(
-        "13 entries of history, 6 of them"
+        "17 entries of history, 8 of them"
     )  # three choices and three lessons
 
 
