@@ -16,6 +16,7 @@ import json
 import math
 import os
 import signal
+import threading
 import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -58,7 +59,8 @@ if TYPE_CHECKING:
     from galloon.daemon.store.postgres import PostgresBackend
 
 log = structlog.get_logger()
-STEP_S = 1.0  # of one step of the end, after the streams have drained
+LEARNER_THREAD = "learner"
+STEP_S = 0.6  # of one step of the end, after the streams have drained
 FORCED_S = 4.0  # after drain_s, until the process is ended by force
 SERVICES = ("galloon.v1.CombineService", "galloon.v1.DocumentService", "galloon.v1.LearnerService")
 
@@ -88,7 +90,7 @@ class App:
         """Recover every learner, then open the ports."""
         config = self.config
         self.metrics = Metrics()
-        self._pool = ThreadPoolExecutor(config.server.threads, thread_name_prefix="learner")
+        self._pool = ThreadPoolExecutor(config.server.threads, thread_name_prefix=LEARNER_THREAD)
         self._health = Health(self._gate)
         self.registry = Registry(
             self._journal,
@@ -153,6 +155,14 @@ class App:
         log.info("stopped")
         if self._failure is not None:
             raise self._failure
+
+    async def is_at_work(self) -> bool:
+        """Whether a thread is still busy with what a learner was asked, after the end; idle ones go at once."""
+        for _ in range(20):
+            if not any(thread.name.startswith(LEARNER_THREAD) for thread in threading.enumerate()):
+                return False
+            await asyncio.sleep(0.02)
+        return True
 
     async def _rest(self) -> None:
         for learner in self.registry.learners():
@@ -292,6 +302,9 @@ async def run(config: Config, build: Build, ready_file: Path | None) -> None:
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.alarm(math.ceil(config.server.drain_s + FORCED_S))
     await app.stop()
+    if await app.is_at_work():
+        log.warning("ended while learners were at work; what was acknowledged is durable")
+        os._exit(0)  # the interpreter would wait for their threads
 
 
 async def _at_most(seconds: float, step: Awaitable[None], warning: str) -> None:
