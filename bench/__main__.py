@@ -23,6 +23,7 @@ MODULES = (
     "settings",
     "robustness",
     "readme",
+    "history",
     "untaught",
     "absence",
     "estimates",

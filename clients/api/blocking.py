@@ -27,6 +27,7 @@ from galloon.learners.combiners.contract import Feedback
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.documents.document import Page
 from galloon.learners.observation import Utterance
+from galloon.v1.learners_pb2 import RebuildLearnerResponse
 
 T = TypeVar("T")
 
@@ -73,6 +74,17 @@ class BlockingClient:
 
     def delete_learner(self, name: str, *, timeout_s: float | None = None) -> None:
         self._run(self._client.delete_learner(name, timeout_s=timeout_s))
+
+    def rebuild_learner(
+        self,
+        name: str,
+        *,
+        without_ids: Sequence[str] = (),
+        as_of: float = 0.0,
+        timeout_s: float | None = None,
+    ) -> RebuildLearnerResponse:
+        work = self._client.rebuild_learner(name, without_ids=without_ids, as_of=as_of, timeout_s=timeout_s)
+        return self._run(work)
 
     def snapshot_learner(self, name: str, *, timeout_s: float | None = None) -> Snapshot:
         return self._run(self._client.snapshot_learner(name, timeout_s=timeout_s))

@@ -158,7 +158,7 @@ class Client:
         )
 
     async def snapshot_learner(self, name: str, *, timeout_s: float | None = None) -> Snapshot:
-        """Write a snapshot now and drop the journal that it covers."""
+        """Write a snapshot now, so that the next start is quick."""
         request = wire.SnapshotLearnerRequest(name=name)
         response = await self._repeat(
             lambda left: self._at(name).SnapshotLearner(
@@ -169,6 +169,25 @@ class Client:
             name,
         )
         return snapshot_from_wire(response)
+
+    async def rebuild_learner(
+        self,
+        name: str,
+        *,
+        without_ids: Sequence[str] = (),
+        as_of: float = 0.0,
+        timeout_s: float | None = None,
+    ) -> wire.RebuildLearnerResponse:
+        """Make its state again from its history; first, feedback on these ids, or of later, is withdrawn."""
+        request = wire.RebuildLearnerRequest(name=name, without_ids=without_ids, as_of=as_of)
+        return await self._repeat(
+            lambda left: self._at(name).RebuildLearner(
+                request, timeout=left, metadata=self._routes.metadata(name)
+            ),
+            f"rebuild of learner {name!r}",
+            timeout_s,
+            name,
+        )
 
     async def explain(
         self, learner: str, utterance_id: str, *, timeout_s: float | None = None

@@ -20,8 +20,8 @@ def explain(learner: str, utterance: str, as_json: bool, server: ServerOption) -
     """Say why LEARNER chose each token of UTTERANCE, by its id.
 
     For each slot: what was on offer and by whom, how probable each token was, what the learned scorer counts for
-    and against it, and the contexts that the learner trusted in. Nothing changes by asking. A round that waits for
-    feedback is known in full, and so are the last few others; of older ones only the answer is remembered.
+    and against it, and the contexts that the learner trusted in. Nothing changes by asking. Every round of the
+    daemon's history is known in full.
 
     \b
     Examples:

@@ -1,11 +1,12 @@
-"""`galloon learners`: list, show, create, delete, snapshot, export and import the learners of a daemon."""
+"""`galloon learners`: list, show, create, delete, snapshot, rebuild, export and import learners of a daemon."""
 
 import asyncio
 import json
 import sys
 from collections.abc import Coroutine
+from datetime import datetime
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO, TextIO, TypeVar
 
 import click
 from rich.console import Console
@@ -17,6 +18,7 @@ from galloon.clients.commands.spec_options import spec_options
 from galloon.learners.combiners.spec import CombinerSpec
 
 T = TypeVar("T")
+REBUILD_S = 3600.0  # that a rebuild may take; a million rounds take minutes
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for programs.")
 
 
@@ -146,9 +148,48 @@ def snapshot(name: str, as_json: bool, server: ServerOption) -> None:
             }
         )
     else:
+        click.echo(f"{name}: {in_bytes(taken.snapshot_bytes)} written, digest {taken.digest}")
+
+
+@learners.command()
+@click.argument("name")
+@click.option("--without", type=click.File("r"), help="File of ids, one a line: their feedback is withdrawn.")
+@click.option(
+    "--as-of",
+    type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"]),
+    help="Feedback that came later is withdrawn.",
+)
+@json_option
+@connection_options
+def rebuild(
+    name: str, without: TextIO | None, as_of: datetime | None, as_json: bool, server: ServerOption
+) -> None:
+    """Make a learner's state again from its history, while it serves.
+
+    Rounds stay in the history, and what is withdrawn can be taught again.
+
+    \b
+    Examples:
+      galloon learners rebuild ocr/lines --without wrong-ids.txt --timeout 600
+      galloon learners rebuild ocr/lines --as-of 2026-11-01
+    """  # noqa: D301  # as above
+    ids = [line.strip() for line in without if line.strip()] if without is not None else []
+    moment = 0.0 if as_of is None else as_of.timestamp()
+
+    async def work() -> Any:
+        async with server.client() as client:
+            return await client.rebuild_learner(
+                name, without_ids=ids, as_of=moment, timeout_s=max(REBUILD_S, server.timeout_s)
+            )
+
+    done = _run(work())
+    if as_json:
+        told = ("rounds", "lessons", "withdrawn", "cpu_seconds", "digest")
+        _print_json({"name": name, **{each: getattr(done, each) for each in told}})
+    else:
         click.echo(
-            f"{name}: {in_bytes(taken.snapshot_bytes)} written, {taken.journal_entries_dropped:,} entries of the "
-            f"journal dropped, digest {taken.digest}"
+            f"{name}: {done.rounds:,} rounds and {done.lessons:,} lessons played again in "
+            f"{done.cpu_seconds:.1f} s, {done.withdrawn:,} withdrawn, digest {done.digest}"
         )
 
 
@@ -158,7 +199,7 @@ def snapshot(name: str, as_json: bool, server: ServerOption) -> None:
 @json_option
 @connection_options
 def export(name: str, output: Path, as_json: bool, server: ServerOption) -> None:
-    """Write a learner to a file: spec, state and pending rounds, versioned and checksummed."""
+    """Write a learner to a file: spec and state, versioned and checksummed; its history stays."""
     to_stdout = str(output) == "-"
     if to_stdout and as_json:
         raise click.UsageError("--json and -o - would both write to standard output: give a file")

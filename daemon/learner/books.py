@@ -1,30 +1,39 @@
-"""Online error rates: every expert, the plain vote and the combination against the true texts of feedback.
+"""Error rates: every expert, the plain vote and the combination against the true texts of feedback.
 
-A sample, not state. `enter` queues a round that has just learned, if the daemon still has what was said; it is
-called in the learner's work queue. `count_some` does the counting later, in another thread. What does not fit is
-left out, and so is a text so long that comparing its letters would hold the interpreter lock for long. `rates` is
-replaced as a whole, so that whoever reads it sees all of a round or nothing of it.
+Counted from the history, some time after a lesson and in another thread, so that every correction is counted,
+whenever it came: `count_some` goes on where it stopped; `to_json` and `restore` keep that over a restart. What
+was replaced or withdrawn is taken out again. Only a text so long that comparing its letters would hold the
+interpreter lock for long is left out. `rates` is replaced as a whole, so that whoever reads it sees all of a
+round or nothing of it.
 """
 
 import threading
-from collections import deque
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import astuple, dataclass, field
+from time import thread_time
+from typing import Any
 
-from galloon.daemon.learner.round import Round, Warm
+from galloon.codec.feedback import feedback_from_wire
+from galloon.codec.utterance import decode_utterance
+from galloon.daemon.learner.events import Amended, Applied, from_entry
+from galloon.daemon.learner.history import History
+from galloon.daemon.learner.round import Round, Status
+from galloon.daemon.store.compression import PACKED
 from galloon.learners.alignment import majority_vote
-from galloon.learners.combiners.contract import TrueText, TrueTokens
+from galloon.learners.combiners.contract import Feedback, TrueText, TrueTokens
 from galloon.learners.combiners.spec import CombinerSpec
+from galloon.learners.errors import LearnerError
 from galloon.learners.evaluation.error_rate import ErrorCounts, char_errors, word_errors
-from galloon.learners.observation import NamedTokens
+from galloon.learners.observation import NamedTokens, Utterance
 from galloon.learners.offers import Offers
 from galloon.learners.text.normalizers import normalizer
+from galloon.v1 import combine_pb2 as wire
+from galloon.v1 import utterance_pb2
 
 COMBINED = "galloon"
 VOTE = "vote"  # the baseline to beat, counted whether or not the learner has it as an expert
 LONGEST = 65_536  # letters of a text that is normalised for it
 MOST_PAIRS = 1 << 26  # of letters that are compared in one call, which holds the interpreter lock: some 10 ms
-QUEUED = 256  # rounds that wait to be counted; the oldest give way
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,37 +44,76 @@ class Rates:
     chars: ErrorCounts = field(default_factory=ErrorCounts)
 
 
-class Books:
-    """The error rates of one learner, since the daemon started."""
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What was said of one utterance, and what is true."""
 
-    def __init__(self, spec: CombinerSpec) -> None:
-        self._unit = spec.unit
+    utterance: Utterance
+    offers: Offers
+    combined: str
+    feedback: Feedback
+
+
+class Books:
+    """The error rates of one learner; `offers_of` reads the offers of a round from its memory."""
+
+    def __init__(self, spec: CombinerSpec, offers_of: Callable[[bytes], Offers]) -> None:
+        self._unit, self._offers_of = spec.unit, offers_of
         self._normalize = normalizer(spec.normalizer)
         self._engines, self._derived = spec.engines, spec.derived
-        self._queue: deque[Warm] = deque(maxlen=QUEUED)
         self._counting = threading.Lock()  # one counts at a time
+        self.seq = 0  # of the last entry of the history that was looked at
+        self.counted = 0  # corrections
         self.rates: Mapping[str, Rates] = {}
 
-    def enter(self, round_: Round) -> None:
-        """Queue a round that has learned from a true text; a score says nothing about the text."""
-        if round_.warm is not None and isinstance(round_.warm.feedback, TrueText | TrueTokens):
-            self._queue.append(round_.warm)
+    def read_by(self, offers_of: Callable[[bytes], Offers]) -> None:
+        """Another combiner reads the memories from now on."""
+        self._offers_of = offers_of
 
-    @property
-    def waiting(self) -> int:
-        """Rounds that wait to be counted."""
-        return len(self._queue)
-
-    def count_some(self, most: int) -> int:
-        """Count at most so many of the queued rounds; returns how many there were."""
-        done = 0
+    def count_some(self, history: History, seconds: float) -> None:
+        """Go on counting for so many seconds of the processor, or to the end of the history."""
+        end = thread_time() + seconds
         with self._counting:
-            while self._queue and done < most:
-                self._count(self._queue.popleft())
-                done += 1
-        return done
+            for entry in history.entries(self.seq):
+                if thread_time() > end:
+                    return
+                counts = entry.kind & ~PACKED in (Applied.kind, Amended.kind)
+                match from_entry(entry) if counts else None:
+                    case Applied(id_, answer) if answer:
+                        self._enter(history.find(id_, entry.seq + 1), 1)
+                    case Amended(id_):
+                        self._enter(history.find(id_, entry.seq), -1)
+                        self._enter(history.find(id_, entry.seq + 1), 1)
+                self.seq = entry.seq
 
-    def _count(self, said: Warm) -> None:
+    def to_json(self) -> dict[str, Any]:
+        sums = {name: [*astuple(rate.words), *astuple(rate.chars)] for name, rate in self.rates.items()}
+        return {"seq": self.seq, "counted": self.counted, "sums": sums}
+
+    def restore(self, found: Mapping[str, Any]) -> None:
+        self.seq, self.counted = found["seq"], found["counted"]
+        self.rates = {
+            name: Rates(ErrorCounts(*numbers[:4]), ErrorCounts(*numbers[4:]))
+            for name, numbers in found["sums"].items()
+        }
+
+    def _enter(self, round_: Round | None, sign: int) -> None:
+        """Count a round that was taught a true text; a score says nothing about the text."""
+        if round_ is None or round_.status is not Status.LEARNED or not round_.utterance or not round_.truth:
+            return
+        feedback = feedback_from_wire(wire.Feedback.FromString(round_.truth))
+        if isinstance(feedback, TrueText | TrueTokens):
+            message = utterance_pb2.Utterance.FromString(round_.utterance)
+            text = wire.CombineResponse.FromString(round_.answer).choice.text
+            try:
+                utterance = decode_utterance(message, self._engines, None)
+                offers = self._offers_of(round_.memory)
+            except LearnerError:
+                return  # of a spec before this one
+            self.count(Said(utterance, offers, text, feedback), sign)
+
+    def count(self, said: Said, sign: int = 1) -> None:
+        """Add the errors of one correction, or take them out again."""
         truth, texts = self._true_text(said), self._texts(said)
         if max([len(truth), *map(len, texts.values())]) > LONGEST:
             return
@@ -76,12 +124,13 @@ class Books:
         for name, normalized in normal.items():
             known = rates.get(name, Rates())
             rates[name] = Rates(
-                known.words + word_errors(reference, normalized),
-                known.chars + char_errors(reference, normalized),
+                known.words + _times(word_errors(reference, normalized), sign),
+                known.chars + _times(char_errors(reference, normalized), sign),
             )
         self.rates = rates
+        self.counted += sign
 
-    def _true_text(self, said: Warm) -> str:
+    def _true_text(self, said: Said) -> str:
         match said.feedback:
             case TrueText(text):
                 return text
@@ -90,19 +139,18 @@ class Books:
             case _:
                 raise AssertionError("only true texts are entered")
 
-    def _texts(self, said: Warm) -> Mapping[str, str]:
+    def _texts(self, said: Said) -> Mapping[str, str]:
         """What each said, in the order in which it is shown: engines, derived experts, the combination."""
-        utterance, choice = said.utterance, said.choice
-        match utterance.said:
+        match said.utterance.said:
             case NamedTokens():
                 engines, derived = {}, {}  # transitions, not experts
             case Offers() as slots:
                 engines = self._columns(slots, slots.experts)
-                derived = self._derived_texts(choice.offers)
+                derived = self._derived_texts(said.offers)
             case tuple() as outputs:
                 engines = {output.name: output.text for output in outputs}
-                derived = self._derived_texts(choice.offers)
-        return {**engines, **derived, COMBINED: choice.text}
+                derived = self._derived_texts(said.offers)
+        return {**engines, **derived, COMBINED: said.combined}
 
     def _derived_texts(self, offers: Offers) -> dict[str, str]:
         """What derived experts said, and the vote."""
@@ -114,3 +162,7 @@ class Books:
 
     def _columns(self, offers: Offers, experts: tuple[str, ...]) -> dict[str, str]:
         return {name: self._unit.join(offers.of(name)) for name in experts}
+
+
+def _times(counts: ErrorCounts, sign: int) -> ErrorCounts:
+    return counts if sign > 0 else ErrorCounts(*(-number for number in astuple(counts)))

@@ -23,7 +23,7 @@ class Description:
     rounds_pending: int
     rounds_expired: int
     total_gain: float
-    rates: Mapping[str, Rates]  # errors since the daemon started
+    rates: Mapping[str, Rates]  # errors of all corrections that were counted
     journal_entries: int  # since the last snapshot
     snapshot_bytes: int
     snapshot_age_s: float | None

@@ -147,6 +147,8 @@ def _from_snapshot(
     try:
         learner = Learner(stored.name, CombinerSpec.from_json(stored.spec), build, limits, clock)
         unapplied = () if stored.snapshot is None else learner.restore(stored.snapshot)
+        if learner.books_found is not None:
+            learner.books.restore(learner.books_found)
     except LearnerError:
         raise
     except Exception as error:

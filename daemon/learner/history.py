@@ -54,6 +54,13 @@ class History:
         known = any(each.seq == base for each in self._backend.snapshots(self.learner))
         return base, self._backend.snapshot(self.learner, base) if known else b""
 
+    def taught_after(self, moment: float) -> list[str]:
+        """Ids whose feedback came later than this, in seconds of Unix; each once."""
+        events = (from_entry(entry) for entry in self.entries(0) if entry.kind & ~PACKED == Taught.kind)
+        return list(
+            dict.fromkeys(each.id for each in events if isinstance(each, Taught) and each.time > moment)
+        )
+
     def superseded(self) -> tuple[int, ...]:
         """Snapshots that a new one replaces: all but one a day, which retention may cut at."""
         kept, gone = float("-inf"), []

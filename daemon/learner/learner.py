@@ -25,6 +25,7 @@ from galloon.codec.feedback import check_feedback, feedback_from_wire
 from galloon.codec.learner import extra_to_wire
 from galloon.codec.utterance import canonical_bytes, decode_utterance, fingerprint
 from galloon.daemon.errors import (
+    OtherFeedback,
     OutOfService,
     StoreConflict,
     StoreError,
@@ -33,6 +34,7 @@ from galloon.daemon.errors import (
     UnknownRound,
 )
 from galloon.daemon.failpoints import reach
+from galloon.daemon.futures import resolve
 from galloon.daemon.learner import rehearsal
 from galloon.daemon.learner.accepted_feedback import check_accepted
 from galloon.daemon.learner.answers import explanation_of, lesson_of
@@ -48,12 +50,11 @@ from galloon.daemon.learner.events import (
     Kept,
     Taught,
     TaughtAtOnce,
-    from_entry,
 )
 from galloon.daemon.learner.history import History
 from galloon.daemon.learner.id_filter import IdFilter
 from galloon.daemon.learner.old_rounds import old_rounds
-from galloon.daemon.learner.rebuild import Plan, Player, Rebuilt, amendments, is_amendment
+from galloon.daemon.learner.rebuild import Plan, Player, Rebuilt, amendments
 from galloon.daemon.learner.round import Reply, Round, Rounds, Status, Warm
 from galloon.daemon.learner.work_queue import DISK, WorkQueue
 from galloon.daemon.limits import Limits
@@ -109,14 +110,16 @@ class Learner:
         self.unapplied: dict[str, int] = {}  # feedback that is journaled and not yet applied: seq by id
         self.unrecorded: list[Applied] = []  # applied while it was recovered; the journal does not say so yet
         self.amended_seq = 0  # of the last amendment that the state does not know; 0 where it knows all
-        self.books = Books(spec)
+        self.books = Books(spec, self._combiner.offers)
         self.seq = 0  # of the last entry
         self.snapshot_seq = 0  # of the last entry that a snapshot covers
         self.snapshot_bytes = 0
         self.snapshot_time: float | None = None
         self.created_time = clock()  # or recovered
+        self.books_found: dict[str, Any] | None = None  # beside a state; only our own store is believed
         self.broken: Exception | None = None
         self.replaying = False  # the history goes on after `seq`, but not for this learner
+        self._rebuilding = asyncio.Lock()
         self._closed = False
 
     def read_from(self, history: History) -> None:
@@ -211,10 +214,30 @@ class Learner:
         self.snapshot_time = self._clock()
         return gone
 
+    async def withdraw(self, utterance_id: str) -> None:
+        """Take back what a round was taught."""
+        answered: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        message = wire.Feedback(id=utterance_id, withdrawn=True, replace=True)
+        self.enter_feedback(message, partial(resolve, answered))
+        await answered
+
+    async def taught_after(self, moment: float) -> list[str]:
+        """Ids of rounds whose feedback came later than this, in seconds of Unix."""
+        assert self.history is not None, "a learner that lives has a history"
+        found = await asyncio.to_thread(self.history.taught_after, moment)
+        return await self.look(
+            DISK, lambda rounds: [id_ for id_ in found if rounds.known(id_).status is Status.LEARNED]
+        )
+
     async def rebuild(self, why: str) -> Rebuilt:
         """Make the state again from the history, while this one serves, and put it in the place of this one."""
+        async with self._rebuilding:
+            return await self._rebuild(why)
+
+    async def _rebuild(self, why: str) -> Rebuilt:
         history = self.history
         assert history is not None, "a learner that lives has a history"
+        known = self.amended_seq
         reach("rebuild.before_replay")
         player = await asyncio.to_thread(self._start_player, history)
         try:
@@ -222,18 +245,18 @@ class Learner:
                 pass
             reach("rebuild.after_replay")
             loop = asyncio.get_running_loop()
-            return await self.queue.run((DISK, 0), partial(self._exchange, player, history, why, loop))
+            return await self.queue.run((DISK, 0), partial(self._exchange, player, history, why, known, loop))
         finally:
             await asyncio.to_thread(player.stop)
 
     def _start_player(self, history: History) -> Player:
         base, state_then = history.base()
-        amended = amendments(from_entry(entry) for entry in history.entries(0) if is_amendment(entry))
+        amended = amendments(history.entries(0))
         plan = Plan(self.name, self.spec.to_json(), asdict(self._limits), base)
         return Player(plan, state_then, amended)
 
     def _exchange(
-        self, player: Player, history: History, why: str, loop: asyncio.AbstractEventLoop
+        self, player: Player, history: History, why: str, known: int, loop: asyncio.AbstractEventLoop
     ) -> Rebuilt:
         """In a thread, while nothing else of this learner runs: the last entries, then the other state."""
         self._check_usable()
@@ -242,14 +265,17 @@ class Learner:
         found = player.finish()
         other = Learner(self.name, self.spec, self._build, self._limits, self._clock)
         other.restore(found.state)
+        # What was amended since the rebuild began is left to the next one.
+        other.amended_seq = self.amended_seq if self.amended_seq > known else 0
         self.seq += 1
         event = Exchanged(time(), why)
-        data = other._packed({"unapplied": sorted(self.unapplied.items())})
+        data = other._packed(self._beside())
         change = Exchange(
             self.key, self.seq, event.kind, event.to_bytes(), data, time(), history.base()[0] + 1
         )
         asyncio.run_coroutine_threadsafe(self._journal.transact(change), loop).result()
-        self._combiner, self.amended_seq = other._combiner, 0
+        self._combiner, self.amended_seq = other._combiner, other.amended_seq
+        self.books.read_by(other._combiner.offers)
         self.rounds.lessons, self.rounds.total_gain = other.rounds.lessons, other.rounds.total_gain
         self.snapshot_seq, self.snapshot_bytes, self.snapshot_time = self.seq, len(data), self._clock()
         log.info(
@@ -390,6 +416,11 @@ class Learner:
         """Other feedback, or none, takes the place of what was taught: acknowledged once it is durable."""
         if round_.status is not Status.LEARNED:
             raise UnknownRound(f"utterance {message.id!r} has no feedback to withdraw", "feedback.id")
+        if not round_.utterance:
+            raise OtherFeedback(
+                f"utterance {message.id!r} was taught by version 0.1, whose history is not known",
+                "feedback.id",
+            )
         lesson = contract.Lesson(nan)
         answer = answer_to_bytes(
             lesson_of(lesson, round_.id, round_.number, self.rounds.lessons, self.rounds.total_gain, True)
@@ -457,7 +488,6 @@ class Learner:
         round_.taught(event.fingerprint, event.feedback, answer)
         if round_.warm is not None:
             round_.warm.feedback = feedback
-            self.books.enter(round_)
         return answer
 
     def _apply_amendment(self, event: Amended) -> bytes:
@@ -477,7 +507,11 @@ class Learner:
     def _captured(self) -> Captured:
         """The state after all entries so far, but for feedback that is not applied yet: it is named."""
         self._check_usable()
-        return Captured(self.seq, self._packed({"unapplied": sorted(self.unapplied.items())}))
+        return Captured(self.seq, self._packed(self._beside()))
+
+    def _beside(self) -> dict[str, Any]:
+        """What a snapshot holds beside the state."""
+        return {"unapplied": sorted(self.unapplied.items()), "books": self.books.to_json()}
 
     def _packed(self, more: Mapping[str, Any]) -> bytes:
         meta, arrays = self.rounds.capture()
@@ -495,6 +529,7 @@ class Learner:
             for round_ in old_rounds(found.meta, found.arrays):
                 self.rounds.adopt(round_)
         self.amended_seq = int(found.meta.get("amended_seq", 0))
+        self.books_found = found.meta.get("books")
         self.snapshot_bytes, self.snapshot_time = len(data), self._clock()
         return tuple((str(id_), int(seq)) for id_, seq in found.meta.get("unapplied", ()))
 
@@ -511,7 +546,8 @@ class Learner:
         """Another learner of the same spec, made of captured bytes, which must be its own state's bytes too."""
         other = Learner(self.name, self.spec, self._build, self._limits, self._clock)
         unapplied = other.restore(data)
-        if data not in (other.capture(), other._packed({"unapplied": list(unapplied)})):
+        beside = {"unapplied": list(unapplied), "books": other.books_found}
+        if data not in (other.capture(), other._packed(beside)):
             raise DamagedState("another state came back than was captured")
         return other
 

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from galloon.daemon.errors import DaemonError
-from galloon.daemon.learner.events import Amended, Event
+from galloon.daemon.learner.events import Amended, Taught, TaughtAtOnce, from_entry
 from galloon.daemon.store.compression import PACKED
 from galloon.daemon.store.protocol import StoredEntry
 
@@ -27,15 +27,12 @@ class RebuildFailed(DaemonError):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is played: the spec, from which entry on, without which rounds' feedback, up to when."""
+    """What is played: the spec, and from which entry on."""
 
     name: str
     spec: str
     limits: dict[str, Any]
     base: int = 0
-    without: tuple[str, ...] = ()  # ids whose feedback is left out
-    erased: tuple[str, ...] = ()  # ids whose rounds are left out altogether
-    until: float | None = None  # seconds of Unix; later feedback is left out
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,19 +46,25 @@ class Rebuilt:
     seconds: float  # of the processor
 
 
-def is_amendment(entry: StoredEntry) -> bool:
-    return entry.kind & ~PACKED == Amended.kind
-
-
-def amendments(events: Iterable[Event | None]) -> dict[str, bytes]:
-    """What takes the place of the first feedback of each amended round; empty where it was withdrawn."""
-    return {event.id: event.feedback for event in events if isinstance(event, Amended)}
+def amendments(entries: Iterable[StoredEntry]) -> dict[int, bytes]:
+    """What takes the place of feedback, by the seq of its entry; empty where it was withdrawn."""
+    taught: dict[str, int] = {}
+    amended: dict[int, bytes] = {}
+    for entry in entries:
+        if entry.kind & ~PACKED not in (Taught.kind, TaughtAtOnce.kind, Amended.kind):
+            continue
+        match from_entry(entry):
+            case Taught(id_):
+                taught[id_] = entry.seq
+            case Amended(id_, _, feedback) if id_ in taught:
+                amended[taught[id_]] = feedback
+    return amended
 
 
 class Player:
     """A process that plays a history: `feed` it entries, then `finish` for what came of them."""
 
-    def __init__(self, plan: Plan, base: bytes, amended: dict[str, bytes]) -> None:
+    def __init__(self, plan: Plan, base: bytes, amended: dict[int, bytes]) -> None:
         command = [sys.executable, "-m", "galloon.daemon.learner.replaying"]
         self._process = subprocess.Popen(  # noqa: S603  # ourselves
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -70,7 +73,7 @@ class Player:
         head = {
             **asdict(plan),
             "base_bytes": len(base),
-            "amended": {id_: text.hex() for id_, text in amended.items()},
+            "amended": {seq: feedback.hex() for seq, feedback in amended.items()},
         }
         self._write(json.dumps(head).encode() + b"\n" + base)
 

@@ -30,17 +30,15 @@ SHOWN_PATH = ("shown_gains", "score")  # feedback on what was shown alone
 class Replay:
     """Plays entries into a learner, one by one, by a plan; `amended` holds what takes the place of feedback."""
 
-    def __init__(self, plan: Plan, base: bytes, amended: dict[str, bytes]) -> None:
+    def __init__(self, plan: Plan, base: bytes, amended: dict[int, bytes]) -> None:
         spec = CombinerSpec.from_json(plan.spec)
         limits = Limits(**{**plan.limits, "warm_rounds": 0})
         self.learner = Learner(plan.name, spec, build, limits, lambda: 0.0)
         if base:
             self.learner.restore(base)
         self._plan, self._amended = plan, amended
-        self._left_out = {*plan.without, *plan.erased}
-        self._waiting: dict[str, Taught] = {}
+        self._waiting: dict[str, tuple[Taught, int]] = {}  # and its place
         self._memories = _Memories()
-        self._first: set[str] = set()  # ids that were taught
         self.lessons = self.rounds = 0
 
     def take(self, entry: StoredEntry) -> None:
@@ -56,20 +54,17 @@ class Replay:
             case Kept() as event:
                 self._memories.put(event.id, event.memory)
             case TaughtAtOnce() as event:
-                self._teach(event)
+                self._teach(event, entry.seq)
             case Taught() as event:
-                self._waiting[event.id] = event
+                self._waiting[event.id] = event, entry.seq
             case Applied(id_, answer):
                 taught = self._waiting.pop(id_, None)
                 if answer and taught is not None:
-                    self._teach(taught)
+                    self._teach(*taught)
             case _:
                 pass
 
     def _choose(self, event: Chose) -> None:
-        if event.id in self._plan.erased:
-            self.learner.rounds.started = event.round_number + 1
-            return
         combiner, self.rounds = self.learner._combiner, self.rounds + 1
         memory = event.memory
         if event.utterance:
@@ -80,14 +75,8 @@ class Replay:
         self.learner.rounds.started = event.round_number + 1
         self._memories.put(event.id, memory, event.memory)
 
-    def _teach(self, event: Taught) -> None:
-        late = self._plan.until is not None and event.time > self._plan.until
-        if event.id in self._left_out or late:
-            return
-        feedback = event.feedback
-        if event.id in self._amended and event.id not in self._first:
-            feedback = self._amended[event.id]
-        self._first.add(event.id)
+    def _teach(self, event: Taught, seq: int) -> None:
+        feedback = self._amended.get(seq, event.feedback)
         if not feedback:
             return
         message = wire.Feedback.FromString(feedback)
@@ -126,10 +115,9 @@ def main() -> None:
     source = sys.stdin.buffer
     head = json.loads(source.readline())
     base = source.read(head.pop("base_bytes"))
-    amended = {id_: bytes.fromhex(text) for id_, text in head.pop("amended").items()}
-    without, erased = tuple(head.pop("without")), tuple(head.pop("erased"))
+    amended = {int(seq): bytes.fromhex(text) for seq, text in head.pop("amended").items()}
     started = process_time()
-    replay = Replay(Plan(**head, without=without, erased=erased), base, amended)
+    replay = Replay(Plan(**head), base, amended)
     while size := source.read(ENTRY.size):
         seq, kind, key, length = ENTRY.unpack(size)
         replay.take(StoredEntry(seq, kind, source.read(length), key))

@@ -24,8 +24,7 @@ from galloon.daemon.store.journal import Journal
 
 log = structlog.get_logger()
 TICK_S = 0.5
-# Rounds whose errors are counted in one tick, so that it stays below a few percent of a core.
-COUNTED_ROUNDS = 25
+COUNTING_S = 0.1  # of the processor, in one tick, for counting errors: a fifth of a core while it is behind
 RETENTION_TICKS = 600  # five minutes
 REBUILD_PAUSE_S = 30.0  # after one that failed
 GIVE_BACK_TICKS = 20  # ten seconds; it takes some milliseconds
@@ -98,9 +97,10 @@ class Housekeeping:
 
     def _count_errors(self, learners: list[Learner]) -> None:
         """Share what may be counted among the learners that have something to count."""
-        waiting = [learner.books for learner in learners if learner.books.waiting]
-        for books in waiting:
-            books.count_some(max(1, COUNTED_ROUNDS // len(waiting)))
+        behind = [learner for learner in learners if learner.books.seq < learner.seq]
+        for learner in behind:
+            if learner.history is not None:
+                learner.books.count_some(learner.history, COUNTING_S / len(behind))
 
     def _is_due(self, learner: Learner) -> bool:
         entries = learner.journal_entries

@@ -40,6 +40,7 @@ Context = grpc.aio.ServicerContext[Any, Any]
 M = TypeVar("M", bound=Message)
 CHUNK_BYTES = 256 * 1024
 PAGE, PAGE_MOST = 100, 1000
+WITHDRAWN_MOST = 10_000
 EXPLAINED_SLOTS = 32  # of one answer: with 64 offers in each it takes a second and half a megabyte
 INTERVAL_S, INTERVAL_LEAST_S, INTERVAL_MOST_S = 1.0, 0.1, 3600.0
 
@@ -69,6 +70,7 @@ class LearnerService(Calls):
             "ListLearners": self.unary(self.list, wire.ListLearnersRequest),
             "DeleteLearner": self.unary(self.delete, wire.DeleteLearnerRequest),
             "SnapshotLearner": self.unary(self.snapshot, wire.SnapshotLearnerRequest),
+            "RebuildLearner": self.unary(self.rebuild, wire.RebuildLearnerRequest),
             "ExplainUtterance": self.unary(self.explain, wire.ExplainUtteranceRequest),
             "ExportLearner": self.streaming(self.export, wire.ExportLearnerRequest),
             "WatchStatistics": self.streaming(self.watch, wire.WatchStatisticsRequest),
@@ -116,10 +118,32 @@ class LearnerService(Calls):
 
     async def snapshot(self, request: wire.SnapshotLearnerRequest, caller: Principal) -> Message:
         learner = self._find(request.name, caller)
-        dropped = await learner.snapshot()
+        await learner.snapshot()
         self.metrics.snapshots.inc()
         digest, _ = await learner.digests()
-        return snapshot_to_wire(Snapshot(learner.snapshot_bytes, dropped, digest))
+        return snapshot_to_wire(Snapshot(learner.snapshot_bytes, 0, digest))
+
+    async def rebuild(self, request: wire.RebuildLearnerRequest, caller: Principal) -> Message:
+        learner = self._find(request.name, caller)
+        ids = list(request.without_ids)
+        if len(ids) > WITHDRAWN_MOST:
+            raise LimitPassed(
+                "without_ids", len(ids), WITHDRAWN_MOST, "withdraw fewer at once", "without_ids"
+            )
+        if request.as_of:
+            ids += await learner.taught_after(request.as_of)
+        for utterance_id in ids:
+            await learner.withdraw(utterance_id)
+        rebuilt = await learner.rebuild("an operator asked for it")
+        self.metrics.rebuilds.inc()
+        digest, _ = await learner.digests()
+        return wire.RebuildLearnerResponse(
+            rounds=rebuilt.rounds,
+            lessons=rebuilt.lessons,
+            withdrawn=len(ids),
+            cpu_seconds=rebuilt.seconds,
+            digest=digest,
+        )
 
     async def explain(self, request: wire.ExplainUtteranceRequest, caller: Principal) -> Message:
         most = request.most_slots or EXPLAINED_SLOTS

@@ -27,7 +27,7 @@ from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.combiners.weight_table import WeightTable
 from galloon.learners.errors import DamagedState, InvalidInput
 from galloon.learners.observation import NamedTokens, Utterance
-from galloon.learners.offers import no_offers
+from galloon.learners.offers import Offers, no_offers
 from galloon.learners.paths.game import Game, path_round
 from galloon.learners.paths.protocol import FloatArray, Memory
 
@@ -92,6 +92,9 @@ class AutomatonCombiner(LearnsWhenTold):
         """The probability that a path uses each transition."""
         used = self._edge_probabilities()[:most_rows, None]
         return WeightTable("transition", self.automaton.names[:most_rows], ("used",), used)
+
+    def offers(self, memory: bytes) -> Offers:  # noqa: ARG002 (transitions are no experts)
+        return no_offers(0)
 
     def explain(self, memory: bytes, slots: range, view: object | None = None) -> tuple[WeighedSlot, ...]:
         """At these steps of the path: the transitions that leave its state, and how often paths use each now."""

@@ -187,6 +187,10 @@ class Combiner(Protocol):
         """Why tokens of a round were chosen, for those of the slots that it has. Changes nothing."""
         ...
 
+    def offers(self, memory: bytes) -> Offers:
+        """What was on offer in the round of this memory; none for an explicit automaton. Any thread may ask."""
+        ...
+
     def weights(self, most_rows: int) -> WeightTable:
         """The trust in each expert as a table for people: the most important rows, at most so many."""
         ...

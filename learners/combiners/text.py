@@ -207,6 +207,9 @@ class TextCombiner:
         columns = tuple(self._players[j] for j in shown)
         return WeightTable("context", names, columns, met.trust[:, shown], tuple(met.visits.tolist()))
 
+    def offers(self, memory: bytes) -> Offers:
+        return self._seen(memory, None).played.offers(self.derived)
+
     def explain(self, memory: bytes, slots: range, view: object | None = None) -> tuple[WeighedSlot, ...]:
         """Why tokens of a round were chosen: trust as it was then, contexts and the features' parts as now."""
         played = self._seen(memory, view).played

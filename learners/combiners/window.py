@@ -126,6 +126,9 @@ class WindowCombiner(LearnsWhenTold):
         rows = tuple(f"slot {slot + 1}" for slot in range(min(self.spec.window, most_rows)))
         return WeightTable("slot", rows, self._all_experts, self._offer_probabilities()[: len(rows)])
 
+    def offers(self, memory: bytes) -> Offers:
+        return self._played(memory, None).network
+
     def explain(self, memory: bytes, slots: range, view: object | None = None) -> tuple[WeighedSlot, ...]:
         """What was on offer in these slots of a round, and how far each expert is trusted at their places now."""
         network = self._played(memory, view).network

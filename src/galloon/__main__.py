@@ -29,6 +29,11 @@ SUB_COMMANDS: dict[str, tuple[str, str, str]] = {
         "replay",
         "Play a file of engine outputs with true texts, line by line: predict, then learn.",
     ),
+    "teach": (
+        "galloon.clients.commands.teach",
+        "teach",
+        "Teach a learner of a daemon corrections in bulk, by the ids of utterances that it has answered.",
+    ),
     "score": (
         "galloon.clients.commands.score",
         "score",

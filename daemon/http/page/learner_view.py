@@ -38,7 +38,7 @@ def mark(described: Description) -> tuple[int, ...]:
 
 
 def rates(described: Description) -> dict[str, Any]:
-    """Error rates since the daemon started, in percent: each engine, derived expert, and `galloon`."""
+    """Error rates of the history, in percent: each engine, derived expert, and `galloon`."""
     return {
         name: {
             "wer": percent(rate.words.errors, rate.words.reference_length),

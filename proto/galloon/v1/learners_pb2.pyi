@@ -36,7 +36,7 @@ class Learner(_message.Message):
     name: _builtins.str
     """Its name: 1 to 128 of the characters a-z A-Z 0-9 . _ / -, the first a letter or digit."""
     digest: _builtins.str
-    """Digest of everything durable: rounds, pending ones, remembered answers and the science's state. Equal digests,
+    """Digest of the whole state: the counts of rounds and the science's state. Equal digests,
     equal future. 32 hexadecimal digits. Not filled by ListLearners.
     """
     state_digest: _builtins.str
@@ -213,7 +213,7 @@ Global___Statistics: _TypeAlias = Statistics  # noqa: Y015
 
 @_typing.final
 class ErrorRate(_message.Message):
-    """Errors against true texts, since the daemon started. Rates are sums of edits over sums of lengths."""
+    """Errors against true texts, of every correction in the history. Rates are sums of edits over sums of lengths."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -512,7 +512,7 @@ class SnapshotLearnerResponse(_message.Message):
     snapshot_bytes: _builtins.int
     """Its size, bytes."""
     journal_entries_dropped: _builtins.int
-    """Entries of the journal that it made unnecessary."""
+    """Entries of the journal that it dropped: none, since the journal is the history."""
     digest: _builtins.str
     """Digest of the state that it holds, see Learner.digest."""
     def __init__(
@@ -529,6 +529,76 @@ class SnapshotLearnerResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___SnapshotLearnerResponse: _TypeAlias = SnapshotLearnerResponse  # noqa: Y015
+
+@_typing.final
+class RebuildLearnerRequest(_message.Message):
+    """Asks for a learner to be made again from its history."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    WITHOUT_IDS_FIELD_NUMBER: _builtins.int
+    AS_OF_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    """The learner's name."""
+    as_of: _builtins.float
+    """Feedback that came later than this is withdrawn first: seconds of Unix. Default 0: none is."""
+    @_builtins.property
+    def without_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Ids of utterances whose feedback is withdrawn first. One without feedback: NOT_FOUND. At most 10,000."""
+
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        without_ids: _abc.Iterable[_builtins.str] | None = ...,
+        as_of: _builtins.float = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "name", b"name", "without_ids", b"without_ids"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RebuildLearnerRequest: _TypeAlias = RebuildLearnerRequest  # noqa: Y015
+
+@_typing.final
+class RebuildLearnerResponse(_message.Message):
+    """The rebuilt state is durable and answers."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ROUNDS_FIELD_NUMBER: _builtins.int
+    LESSONS_FIELD_NUMBER: _builtins.int
+    WITHDRAWN_FIELD_NUMBER: _builtins.int
+    CPU_SECONDS_FIELD_NUMBER: _builtins.int
+    DIGEST_FIELD_NUMBER: _builtins.int
+    rounds: _builtins.int
+    """Rounds that were played again."""
+    lessons: _builtins.int
+    """Lessons that were learned again."""
+    withdrawn: _builtins.int
+    """Feedback that was withdrawn."""
+    cpu_seconds: _builtins.float
+    """Seconds of a processor that it took."""
+    digest: _builtins.str
+    """Digest of the state, see Learner.digest."""
+    def __init__(
+        self,
+        *,
+        rounds: _builtins.int = ...,
+        lessons: _builtins.int = ...,
+        withdrawn: _builtins.int = ...,
+        cpu_seconds: _builtins.float = ...,
+        digest: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cpu_seconds", b"cpu_seconds", "digest", b"digest", "lessons", b"lessons", "rounds", b"rounds", "withdrawn", b"withdrawn"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RebuildLearnerResponse: _TypeAlias = RebuildLearnerResponse  # noqa: Y015
 
 @_typing.final
 class ExportLearnerRequest(_message.Message):

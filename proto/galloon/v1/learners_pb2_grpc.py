@@ -62,6 +62,11 @@ class LearnerServiceStub:
                 request_serializer=galloon_dot_v1_dot_learners__pb2.SnapshotLearnerRequest.SerializeToString,
                 response_deserializer=galloon_dot_v1_dot_learners__pb2.SnapshotLearnerResponse.FromString,
                 _registered_method=True)
+        self.RebuildLearner = channel.unary_unary(
+                '/galloon.v1.LearnerService/RebuildLearner',
+                request_serializer=galloon_dot_v1_dot_learners__pb2.RebuildLearnerRequest.SerializeToString,
+                response_deserializer=galloon_dot_v1_dot_learners__pb2.RebuildLearnerResponse.FromString,
+                _registered_method=True)
         self.ExportLearner = channel.unary_stream(
                 '/galloon.v1.LearnerService/ExportLearner',
                 request_serializer=galloon_dot_v1_dot_learners__pb2.ExportLearnerRequest.SerializeToString,
@@ -120,14 +125,22 @@ class LearnerServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def SnapshotLearner(self, request, context):
-        """Writes a snapshot now; durable when answered. The journal before it is dropped.
+        """Writes a snapshot now; durable when answered. Nothing of the history is dropped.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RebuildLearner(self, request, context):
+        """Makes a learner's state again from its history, while it serves; answered when the new state has taken the place
+        of the old one. Feedback can be withdrawn first.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ExportLearner(self, request, context):
-        """The whole learner as bytes (spec, state, pending rounds), in chunks of at most 256 KiB.
+        """The whole learner as bytes (spec and state; the history stays), in chunks of at most 256 KiB.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -182,6 +195,11 @@ def add_LearnerServiceServicer_to_server(servicer, server):
                     servicer.SnapshotLearner,
                     request_deserializer=galloon_dot_v1_dot_learners__pb2.SnapshotLearnerRequest.FromString,
                     response_serializer=galloon_dot_v1_dot_learners__pb2.SnapshotLearnerResponse.SerializeToString,
+            ),
+            'RebuildLearner': grpc.unary_unary_rpc_method_handler(
+                    servicer.RebuildLearner,
+                    request_deserializer=galloon_dot_v1_dot_learners__pb2.RebuildLearnerRequest.FromString,
+                    response_serializer=galloon_dot_v1_dot_learners__pb2.RebuildLearnerResponse.SerializeToString,
             ),
             'ExportLearner': grpc.unary_stream_rpc_method_handler(
                     servicer.ExportLearner,
@@ -342,6 +360,33 @@ class LearnerService:
             '/galloon.v1.LearnerService/SnapshotLearner',
             galloon_dot_v1_dot_learners__pb2.SnapshotLearnerRequest.SerializeToString,
             galloon_dot_v1_dot_learners__pb2.SnapshotLearnerResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RebuildLearner(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/galloon.v1.LearnerService/RebuildLearner',
+            galloon_dot_v1_dot_learners__pb2.RebuildLearnerRequest.SerializeToString,
+            galloon_dot_v1_dot_learners__pb2.RebuildLearnerResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -47,9 +47,13 @@ class LearnerServiceStub:
     DeleteLearner: _grpc.UnaryUnaryMultiCallable[_learners_pb2.DeleteLearnerRequest, _learners_pb2.DeleteLearnerResponse]
     """Deletes a learner with its journal and snapshots; durable when answered. Open streams on it end with NOT_FOUND."""
     SnapshotLearner: _grpc.UnaryUnaryMultiCallable[_learners_pb2.SnapshotLearnerRequest, _learners_pb2.SnapshotLearnerResponse]
-    """Writes a snapshot now; durable when answered. The journal before it is dropped."""
+    """Writes a snapshot now; durable when answered. Nothing of the history is dropped."""
+    RebuildLearner: _grpc.UnaryUnaryMultiCallable[_learners_pb2.RebuildLearnerRequest, _learners_pb2.RebuildLearnerResponse]
+    """Makes a learner's state again from its history, while it serves; answered when the new state has taken the place
+    of the old one. Feedback can be withdrawn first.
+    """
     ExportLearner: _grpc.UnaryStreamMultiCallable[_learners_pb2.ExportLearnerRequest, _learners_pb2.ExportLearnerResponse]
-    """The whole learner as bytes (spec, state, pending rounds), in chunks of at most 256 KiB."""
+    """The whole learner as bytes (spec and state; the history stays), in chunks of at most 256 KiB."""
     ImportLearner: _grpc.StreamUnaryMultiCallable[_learners_pb2.ImportLearnerRequest, _learners_pb2.ImportLearnerResponse]
     """Makes a learner from exported bytes: a first message with the name, then chunks. Durable when answered."""
     ExplainUtterance: _grpc.UnaryUnaryMultiCallable[_learners_pb2.ExplainUtteranceRequest, _learners_pb2.ExplainUtteranceResponse]
@@ -78,9 +82,13 @@ class LearnerServiceAsyncStub(LearnerServiceStub):
     DeleteLearner: _aio.UnaryUnaryMultiCallable[_learners_pb2.DeleteLearnerRequest, _learners_pb2.DeleteLearnerResponse]  # type: ignore[assignment]
     """Deletes a learner with its journal and snapshots; durable when answered. Open streams on it end with NOT_FOUND."""
     SnapshotLearner: _aio.UnaryUnaryMultiCallable[_learners_pb2.SnapshotLearnerRequest, _learners_pb2.SnapshotLearnerResponse]  # type: ignore[assignment]
-    """Writes a snapshot now; durable when answered. The journal before it is dropped."""
+    """Writes a snapshot now; durable when answered. Nothing of the history is dropped."""
+    RebuildLearner: _aio.UnaryUnaryMultiCallable[_learners_pb2.RebuildLearnerRequest, _learners_pb2.RebuildLearnerResponse]  # type: ignore[assignment]
+    """Makes a learner's state again from its history, while it serves; answered when the new state has taken the place
+    of the old one. Feedback can be withdrawn first.
+    """
     ExportLearner: _aio.UnaryStreamMultiCallable[_learners_pb2.ExportLearnerRequest, _learners_pb2.ExportLearnerResponse]  # type: ignore[assignment]
-    """The whole learner as bytes (spec, state, pending rounds), in chunks of at most 256 KiB."""
+    """The whole learner as bytes (spec and state; the history stays), in chunks of at most 256 KiB."""
     ImportLearner: _aio.StreamUnaryMultiCallable[_learners_pb2.ImportLearnerRequest, _learners_pb2.ImportLearnerResponse]  # type: ignore[assignment]
     """Makes a learner from exported bytes: a first message with the name, then chunks. Durable when answered."""
     ExplainUtterance: _aio.UnaryUnaryMultiCallable[_learners_pb2.ExplainUtteranceRequest, _learners_pb2.ExplainUtteranceResponse]  # type: ignore[assignment]
@@ -136,7 +144,17 @@ class LearnerServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _learners_pb2.SnapshotLearnerRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_learners_pb2.SnapshotLearnerResponse, _abc.Awaitable[_learners_pb2.SnapshotLearnerResponse]]:
-        """Writes a snapshot now; durable when answered. The journal before it is dropped."""
+        """Writes a snapshot now; durable when answered. Nothing of the history is dropped."""
+
+    @_abc_1.abstractmethod
+    def RebuildLearner(
+        self,
+        request: _learners_pb2.RebuildLearnerRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_learners_pb2.RebuildLearnerResponse, _abc.Awaitable[_learners_pb2.RebuildLearnerResponse]]:
+        """Makes a learner's state again from its history, while it serves; answered when the new state has taken the place
+        of the old one. Feedback can be withdrawn first.
+        """
 
     @_abc_1.abstractmethod
     def ExportLearner(
@@ -144,7 +162,7 @@ class LearnerServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _learners_pb2.ExportLearnerRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_learners_pb2.ExportLearnerResponse], _abc.AsyncIterator[_learners_pb2.ExportLearnerResponse]]:
-        """The whole learner as bytes (spec, state, pending rounds), in chunks of at most 256 KiB."""
+        """The whole learner as bytes (spec and state; the history stays), in chunks of at most 256 KiB."""
 
     @_abc_1.abstractmethod
     def ImportLearner(

@@ -1,117 +1,96 @@
-"""Error rates on their own: counted from texts, in parts, while others read them."""
+"""Error rates: counted from texts, from the history, over restarts."""
 
-import threading
-from concurrent.futures import ThreadPoolExecutor
+import json
 from dataclasses import replace
 from math import isqrt
 from random import Random
 
 import numpy as np
 
-from galloon.daemon.learner.books import MOST_PAIRS, QUEUED, Books
-from galloon.daemon.learner.round import Round, Status, Warm
-from galloon.learners.combiners.contract import Choice, Score, TrueText
+from galloon.daemon.learner.books import MOST_PAIRS, Books, Rates, Said
+from galloon.learners.combiners.contract import TrueText
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.evaluation.error_rate import char_errors
 from galloon.learners.observation import Utterance
-from galloon.learners.offers import Offers
+from galloon.learners.offers import Offers, no_offers
+from galloon.v1 import combine_pb2 as wire
 from tests.abuse.lock_watch import longest_hold
+from tests.daemon.serving import EXPERTS, feedback, serving, truth, utterance
 
 SPEC = CombinerSpec(engines=("a", "b"))
 
 
-def said():
+def said(feedback):
     """Two engines on two slots: a says "one two", b says "one too"; the combination is that of a."""
     tokens = np.array([[1, 1], [2, 3]], dtype=np.int32)
     network = Offers(("a", "b"), ("", "one", "two", "too"), tokens, np.full((2, 2), np.nan))
-    return Utterance("u", network), Choice(
-        "one two", network, ("one", "two"), ("a", "a"), (1.0, 1.0), np.ones((1, 2)), 0.0, b""
-    )
+    return Said(Utterance("u", network), network, "one two", feedback)
 
 
-def learned(feedback):
-    """A round of it that has learned, and is warm."""
-    round_ = Round(0, "u", b"", b"", status=Status.LEARNED, warm=Warm(*said()))
-    round_.warm.feedback = feedback
-    return round_
+def opened():
+    return Books(SPEC, lambda memory: no_offers(0))
 
 
-def test_every_engine_the_vote_and_the_combination_are_counted():
-    books = Books(SPEC)
-    books.enter(learned(TrueText("one two")))
-    assert books.count_some(9) == 1
-    assert {name: rates.words.errors for name, rates in books.rates.items()} == {
-        "a": 0,
-        "b": 1,
-        "vote": 0,
-        "galloon": 0,
-    }
-    assert books.waiting == 0
+def errors(books):
+    return {name: rates.words.errors for name, rates in books.rates.items()}
 
 
-def test_what_says_nothing_about_the_text_or_is_cold_is_left_out():
-    books, cold = Books(SPEC), learned(TrueText("one two"))
-    cold.warm = None
-    for round_ in (cold, learned(Score(1.0)), learned(None)):
-        books.enter(round_)
-    assert books.waiting == 0
-
-
-def test_the_queue_is_bounded_and_counted_in_parts():
-    books = Books(SPEC)
-    for _ in range(2 * QUEUED):
-        books.enter(learned(TrueText("one two")))
-    assert books.waiting == QUEUED
-    assert books.count_some(1) == 1
-    assert books.rates["a"].words.reference_length == 2
-    assert books.count_some(1000) == QUEUED - 1
-    assert books.rates["a"].words.reference_length == 2 * QUEUED
-
-
-def test_who_reads_while_others_count_sees_whole_rounds():
-    """Rounds are entered by one thread, counted by two, and read by a third."""
-    books, rounds, stop = Books(SPEC), 150, threading.Event()
-    torn = []
-
-    def read():
-        while not stop.is_set():
-            seen = books.rates
-            torn.extend(
-                seen
-                for rate in seen.values()
-                if rate.words.reference_length != seen["a"].words.reference_length
-            )
-
-    def count():
-        while not stop.is_set():
-            books.count_some(3)
-
-    with ThreadPoolExecutor(3) as pool:
-        tasks = [pool.submit(work) for work in (read, count, count)]
-        for _ in range(rounds):
-            books.enter(learned(TrueText("one two")))
-        while books.waiting:
-            books.count_some(1)
-        stop.set()
-        for task in tasks:
-            task.result()
-    books.count_some(rounds)
-    assert books.rates["b"].words.errors == rounds
-    assert not torn
+def test_every_engine_the_vote_and_the_combination_are_counted_and_taken_out_again():
+    books = opened()
+    books.count(said(TrueText("one two")))
+    assert errors(books) == {"a": 0, "b": 1, "vote": 0, "galloon": 0}
+    again = opened()
+    again.restore(json.loads(json.dumps(books.to_json())))
+    assert (again.rates, again.counted) == (books.rates, 1)
+    again.count(said(TrueText("one two")), -1)
+    assert set(again.rates.values()) == {Rates()}
+    assert again.counted == 0
 
 
 def test_a_text_so_long_that_others_would_wait_is_left_out():
     """Comparing letters holds the interpreter lock: 7 s for a true text of 380,000 of them, as it was."""
-    books = Books(SPEC)
+    books = opened()
     for length in (50_000, 8_000):
-        said_long = learned(TrueText("one two " * length))
-        said_long.warm.choice = replace(said_long.warm.choice, text="two one " * length)
-        books.enter(said_long)
-    assert books.count_some(9) == 2
+        books.count(replace(said(TrueText("one two " * length)), combined="two one " * length))
     assert books.rates == {}
-    books.enter(learned(TrueText("one two " * 1_000)))
-    books.count_some(9)
+    books.count(said(TrueText("one two " * 1_000)))
     assert books.rates["a"].chars.reference_length == 7_999
+
+
+def all_counted(daemon):
+    learner = daemon.app.registry.find("test")
+    while learner.books.seq < learner.seq:
+        learner.books.count_some(learner.history, 60.0)
+    return learner.books
+
+
+async def test_every_correction_is_counted_late_or_not_over_restarts_and_amendments(tmp_path):
+    """More rounds than memory holds, taught in two lives; then one is replaced and one withdrawn."""
+    rounds = 30
+    async with serving(tmp_path, limits__warm_rounds=2) as daemon:
+        stream = await daemon.open()
+        for number in range(rounds):
+            await stream.choice(utterance(number))
+        for number in range(rounds // 2):
+            await stream.learned(feedback(number))
+    async with serving(tmp_path, limits__warm_rounds=2) as daemon:
+        stream = await daemon.open()
+        for number in range(rounds // 2, rounds):
+            await stream.learned(feedback(number))
+        books = all_counted(daemon)
+        assert books.counted == rounds
+        whole = dict(books.rates)
+        assert set(whole) == {*EXPERTS, "vote", "galloon"}
+        words = whole["galloon"].words.reference_length
+        assert words == sum(len([word for word in truth(number) if word]) for number in range(rounds))
+        await stream.learned(wire.Feedback(id="u3", withdrawn=True, replace=True))
+        assert all_counted(daemon).counted == rounds - 1
+        await daemon.app.registry.find("test").snapshot()
+    async with serving(tmp_path) as daemon:
+        stream = await daemon.open()
+        assert daemon.app.registry.find("test").books.counted == rounds - 1
+        await stream.learned(feedback(3))
+        assert all_counted(daemon).rates == whole
 
 
 def test_the_longest_that_is_compared_holds_the_lock_for_a_moment():

@@ -1,0 +1,83 @@
+"""`galloon teach` against a real daemon: what is learned, amended, known already, refused; wrong files."""
+
+import asyncio
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from galloon import Client, Spec, Utterance
+from galloon.__main__ import main
+from tests.daemon_process import Daemon
+
+LINES = 5
+
+
+@pytest.fixture
+def galloon(daemon: Daemon, name: str):
+    """Runs `galloon teach` on a learner that has answered some lines."""
+
+    async def answer() -> None:
+        async with Client(daemon.address) as client, client.stream(name, create=Spec(("a", "b"))) as stream:
+            for number in range(LINES):
+                said = dict.fromkeys("ab", f"line {number}")
+                await stream.choose(Utterance.of_texts(f"u{number}", said))
+
+    asyncio.run(answer())
+
+    def run(file, *arguments: str):
+        environment = {"GALLOON_ADDRESS": daemon.address}
+        return CliRunner().invoke(main, ["teach", name, str(file), *arguments], env=environment)
+
+    return run
+
+
+def test_the_same_file_again_changes_nothing(galloon, tmp_path):
+    """A line of each form; what is unknown is refused by its id, and the rest is learned all the same."""
+    file = tmp_path / "corrections"
+    lines = [json.dumps({"id": f"u{number}", "true_text": f"line {number}"}) for number in range(LINES - 1)]
+    file.write_text("\n".join([*lines, f"u{LINES - 1}\tline {LINES - 1}", ""]))
+    first, second = galloon(file), galloon(file, "--json")
+    assert (first.exit_code, second.exit_code) == (0, 0), first.output
+    assert first.stdout == "5 corrections: 5 learned, 0 amended, 0 known already, 0 refused\n"
+    assert json.loads(second.stdout) == {"known already": LINES, "refused": {}}
+    file.write_text("u0\tquite another\nnever\tx\n")
+    refused = galloon(file)
+    assert refused.exit_code == 1
+    assert "u0: " in refused.stderr
+    assert "never sent" in refused.stderr
+    file.write_text('u0\tquite another\n{"id": "u1", "withdrawn": true}\n')
+    assert "0 learned, 2 amended, 0 known already, 0 refused" in galloon(file, "--replace").stdout
+
+
+def test_a_learner_is_rebuilt_without_what_is_named(galloon, daemon: Daemon, name: str, tmp_path):
+    """By a file of ids, and as of a day: what came later is withdrawn, and may be taught again."""
+    file, ids = tmp_path / "corrections", tmp_path / "ids"
+    file.write_text("".join(f"u{number}\tline {number}\n" for number in range(LINES)))
+    ids.write_text("u1\nu3\n")
+    assert galloon(file).exit_code == 0
+
+    def rebuild(*arguments: str):
+        command = ["learners", "rebuild", name, *arguments, "--json"]
+        done = CliRunner().invoke(main, command, env={"GALLOON_ADDRESS": daemon.address})
+        assert done.exit_code == 0, done.output
+        told = json.loads(done.stdout)
+        return told["rounds"], told["lessons"], told["withdrawn"]
+
+    assert rebuild("--without", str(ids)) == (LINES, LINES - 2, 2)
+    assert "2 learned, 0 amended, 3 known already" in galloon(file).stdout
+    assert rebuild("--as-of", "2020-01-01") == (LINES, 0, LINES)
+
+
+WRONG = ["no tab", "{broken", '{"id": 3, "true_text": "x"}', '{"id": "u1"}']
+
+
+@pytest.mark.parametrize("number", range(len(WRONG)))
+def test_a_wrong_line_is_named_and_nothing_is_sent(galloon, tmp_path, number):
+    file = tmp_path / "corrections"
+    file.write_text(f"u{number}\tline\n{WRONG[number]}\n")
+    wrong = galloon(file)
+    assert wrong.exit_code == 1
+    assert f"{file}, line 2" in wrong.stderr
+    file.write_text(f"u{number}\tline\n")
+    assert "1 learned" in galloon(file).stdout
