@@ -13,7 +13,7 @@ from pathlib import Path
 
 import click
 
-from galloon.daemon.config import Log
+from galloon.daemon.config import POSTGRES, Log
 from galloon.daemon.errors import ConfigError, DaemonError, StoreFailed
 from galloon.daemon.operate import logs
 from galloon.daemon.store.protocol import (
@@ -146,4 +146,4 @@ def _opened(place: str) -> Iterator[Backend]:
 
 
 def _is_url(place: str) -> bool:
-    return place.startswith(("postgresql://", "postgres://"))
+    return place.startswith(POSTGRES)

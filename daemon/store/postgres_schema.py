@@ -54,10 +54,6 @@ CONNECTION = {
 }
 
 
-def is_postgres(url: str) -> bool:
-    return url.startswith(("postgresql://", "postgres://"))
-
-
 def shard_of(name: str) -> int:
     """The shard that a learner of this name belongs to, on every machine and for good."""
     return int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), "big") % SHARDS
