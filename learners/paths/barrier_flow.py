@@ -11,7 +11,7 @@ from galloon.learners.automata.context import ContextAutomaton
 from galloon.learners.kernels import barrier
 from galloon.learners.paths.protocol import FloatArray
 
-GOAL = 1e-9  # |in - out| as a share of a state's flow
+GOAL = 1e-11  # |in - out| as a share of a state's flow
 MOST_STEPS = 500
 
 

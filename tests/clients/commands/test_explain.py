@@ -46,7 +46,7 @@ def test_for_people_and_programs(daemon: Daemon, galloon, name: str):
     assert all(offer["reasons"] for offer in cat["offers"])
     old = galloon(name, "u0")
     assert "explained 9 later" in old.stdout
-    assert "remembers the answer alone" in old.stdout
+    assert "a = c | b" in old.stdout  # the history has what was said
 
 
 def test_what_is_not_there(galloon, name: str):
