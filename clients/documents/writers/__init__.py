@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from galloon.clients.documents.combined import CombinedDocument
 from galloon.clients.documents.writers import (
     alto,
+    confusion_network,
     ctm,
     document_json,
     hocr,
@@ -56,6 +57,13 @@ DOCUMENT_WRITERS = (
         pdf.write_pdf,
         "boxes",
         needs_images=True,
+    ),
+    DocumentWriter(
+        "confusion-network",
+        "confusion networks as SRILM writes them",
+        ".mesh",
+        confusion_network.write_confusion_networks,
+        alternatives=True,
     ),
     DocumentWriter(
         "json", "galloon's JSON: everything", ".json", document_json.write_json, alternatives=True

@@ -1,6 +1,7 @@
 """Every format that is written is read again by its reader, and text, places and times survive."""
 
 import json
+import math
 import sys
 from xml.dom.minidom import parseString
 
@@ -167,3 +168,16 @@ def test_a_book_in_page_xml_is_a_file_a_page(tmp_path):
     ]
     with pytest.raises(WrongUsage, match="3 pages and PAGE XML holds one: give -o FOLDER/"):
         document_writer("page").write(book)
+
+
+def test_a_confusion_network_is_read_again_with_its_probabilities():
+    document = CombinedDocument("leaf", (page("so it is"),))
+    source = source_of_bytes("leaf.mesh", document_writer("confusion-network").write(document).encode())
+    assert detect(source).name == "confusion-network"
+    ((name, output),) = format_named("confusion-network").read(source).outputs.items()
+    assert (name, output.text) == ("leaf/1/0", "so it is")
+    assert {word.confidence for word in output.words} == {0.75}
+    assert output.lattice.words == ("so", "other", "it", "other", "is", "other")
+    assert output.lattice.log_scores.tolist()[:2] == pytest.approx(
+        [math.log(0.75 / 0.95), math.log(0.2 / 0.95)]
+    )
