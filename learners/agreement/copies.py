@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 ENOUGH = 100.0  # slots, before anybody is left out
 # Copies differ in at most this part of the disputed slots. Until that can be told from chance, all of so many
 # disputed slots must be the same.
-COPY_APART, SAME_AT_FIRST = 0.03, 30.0
+COPY_APART, SAME_AT_FIRST = 0.03, 10.0
 NEAR, NEAR_AT_FIRST = 0.7, 5.0
 ENGINES_FOR_NEAR = 4
 # Right in so few slots: random words of the language are right in fewer, the worst engines of any use in more.
