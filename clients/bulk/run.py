@@ -1,7 +1,8 @@
 """A whole file by many workers: `combine_file`. Killed at any moment and started again, it goes on where it was.
 
-First every range is scanned: who is in the file, and which number its lines have. Then every range is combined
-into a part, in a folder beside the output. At last the parts become the output, and the folder goes.
+First every range is scanned: who is in the file, and which number its lines have. Then one worker learns from
+agreement in lines of all ranges, and every range is combined into a part, in a folder beside the output. At last
+the parts become the output, and the folder goes.
 """
 
 import hashlib
@@ -27,7 +28,7 @@ from rich.text import Text
 from galloon.clients.api.errors import FormatError, WrongUsage
 from galloon.clients.bulk.pools import Pool
 from galloon.clients.bulk.ranges import Range, cut
-from galloon.clients.bulk.work import Job, Scanned, combine, scan
+from galloon.clients.bulk.work import Job, Scanned, combine, observe, scan
 from galloon.learners.combiners.spec import CombinerSpec
 
 RANGE_BYTES = 4_194_304
@@ -69,9 +70,12 @@ def combine_file(
             raise FormatError(str(path), None, "there are no lines in it")
         engines = tuple(dict.fromkeys(name for found in scanned for name in found.engines))
         job = Job(path, folder, spec_of(engines).to_json(), state, as_json, longest)
-        first_lines = accumulate((found.lines for found in scanned), initial=1)
+        first_lines = list(accumulate((found.lines for found in scanned), initial=1))
         first_rounds = accumulate((found.utterances for found in scanned), initial=0)
         tasks = [(job, *place) for place in zip(ranges, first_lines, first_rounds, strict=False)]
+        looking = progress.add_task("learning from agreement", total=None)
+        for _ in pool.outcomes(observe, [(job, tuple(zip(ranges, first_lines, strict=False)))]):
+            progress.remove_task(looking)
         bar = progress.add_task("combining", total=total)
         for lines in pool.outcomes(combine, tasks):
             progress.advance(bar, lines)

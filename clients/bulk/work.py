@@ -1,17 +1,19 @@
-"""What is done with one range of a file: `scan` looks who is in it, `combine` writes its part. Both run anywhere.
+"""What is done with ranges of a file: `scan` looks who is in one, `combine` writes its part. Both run anywhere.
 
-A choice depends on the learner's state, on what the engines said and on the number of the round, which is the
-number of the line; the state does not change. So a part has the same bytes whoever makes it, and when. What is
-there is done: a file gets its name when it is whole.
+Between the two, `observe` lets the learner see lines of all ranges, so that it knows whom the others confirm
+before it decides anything. From then on its state does not change. A choice depends on that state, on what the
+engines said and on the number of the round, which is the number of the line. So a part has the same bytes whoever
+makes it, and when. What is there is done: a file gets its name when it is whole.
 """
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
-from typing import IO
+from typing import IO, Any, Literal
 
 from galloon.clients.bulk.ranges import Range, lines_of
 from galloon.clients.formats.encoding import decode
@@ -31,6 +33,8 @@ from galloon.learners.observation import Utterance
 from galloon.learners.saved_learner import read_saved
 from galloon.v1 import combine_pb2 as wire
 
+OBSERVED = 20_000  # lines that the learner sees before it decides
+
 
 @dataclass(frozen=True, slots=True)
 class Job:
@@ -45,6 +49,11 @@ class Job:
 
     def part(self, number: int) -> Path:
         return self.folder / f"{number:06d}.part"
+
+    @property
+    def observed(self) -> Path:
+        """The learner's state after `observe`."""
+        return self.folder / "observed.state"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +82,36 @@ def scan(path: Path, folder: Path, part: Range) -> Scanned:
     return Scanned(lines, utterances, tuple(names))
 
 
+def observe(job: Job, parts: Sequence[tuple[Range, int]]) -> int:
+    """Learn from agreement in the first lines of each range, unless that is done; gives the number of lines.
+
+    One worker does it, in the order of the file, and the number of lines is bounded: rates of agreement are known
+    well after some thousands. A range comes with the number of its first line.
+    """
+    if job.observed.exists():
+        return 0
+    combiner, spec, played = _learner(job.spec, job.state)
+    quota, count = -(-OBSERVED // len(parts)), 0
+    for part, first_line in parts:
+        for utterance in islice(_utterances(job, part, first_line), quota):
+            shown = shown_to_learner(with_experts(utterance, spec.engines), utterance.id, spec.labels)
+            for piece in pieces(shown, spec.unit, job.longest):
+                choice = combiner.choose(piece, played + count)
+                combiner.observe(choice.memory, choice.view)
+            count += 1
+    with _whole(job.observed, "wb") as file:
+        file.write(combiner.to_bytes())
+    _learner.cache_clear()  # what it gave has changed
+    return count
+
+
 def combine(job: Job, part: Range, first_line: int, first_round: int) -> int:
     """Write the part of a range, unless it is there; gives the number of its lines."""
     target = job.part(part.number)
     if target.exists():
         with target.open("rb") as done:
             return sum(1 for _ in done)
-    combiner, spec, played = _learner(job.spec, job.state)
+    combiner, spec, played = _observer(job)
     count = 0
     with _whole(target) as file:
         for number, utterance in enumerate(_utterances(job, part, first_line), played + first_round):
@@ -131,14 +163,28 @@ def _learner(spec: str, path: Path | None) -> tuple[Combiner, CombinerSpec, int]
     return combiner, made, saved.rounds
 
 
+@lru_cache(maxsize=1)
+def _observer(job: Job) -> tuple[Combiner, CombinerSpec, int]:
+    """The learner of a job as `observe` left it."""
+    _, made, played = _learner(job.spec, job.state)
+    combiner = build(made)
+    combiner.restore(job.observed.read_bytes())
+    return combiner, made, played
+
+
 class _whole:  # noqa: N801  # used like a function
-    """A text file that gets its name when all of it is written."""
+    """A file that gets its name when all of it is written."""
 
-    def __init__(self, target: Path) -> None:
+    def __init__(self, target: Path, mode: Literal["w", "wb"] = "w") -> None:
         self._target, self._partial = target, target.with_name(f"{target.name}.{os.getpid()}")
+        self._mode = mode
 
-    def __enter__(self) -> IO[str]:
-        self._file = self._partial.open("w", encoding="utf-8", newline="\n")
+    def __enter__(self) -> IO[Any]:
+        self._file: IO[Any] = (
+            self._partial.open("w", encoding="utf-8", newline="\n")
+            if self._mode == "w"
+            else self._partial.open("wb")
+        )
         return self._file
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from galloon.__main__ import main
 from galloon.clients.api.errors import FormatError, WrongUsage
-from galloon.clients.bulk import pools
+from galloon.clients.bulk import pools, work
 from galloon.clients.bulk.pools import BulkFailed, processes, ray_tasks
 from galloon.clients.bulk.ranges import cut, lines_of
 from galloon.clients.bulk.run import combine_file
@@ -69,10 +69,17 @@ def test_ranges_are_the_file_and_begin_with_lines(tmp_path_factory, lengths, end
 
 @pytest.mark.parametrize("as_json", [False, True])
 def test_the_same_whatever_the_ranges(sample, tmp_path, as_json):
-    """One range, in order; many ranges, in another order. Nothing is learned from line to line."""
+    """One range, in order; many ranges, in another order."""
     wanted = combined(Here(), sample, tmp_path / "one", as_json=as_json, range_bytes=1 << 30)
     assert wanted.count(b"\n") == LINES + 1
     assert combined(Here(), sample, tmp_path / "many", as_json=as_json) == wanted
+
+
+def test_the_learner_has_seen_the_file_before_it_decides(sample, tmp_path, monkeypatch):
+    """What agreement teaches is in the answers: they differ where it has seen one line alone."""
+    all_seen = combined(Here(), sample, tmp_path / "all")
+    monkeypatch.setattr(work, "OBSERVED", 1)
+    assert combined(Here(), sample, tmp_path / "one", range_bytes=1 << 30) != all_seen
 
 
 def test_processes_do_the_same_through_the_command(sample, tmp_path):
