@@ -27,6 +27,6 @@ def test_the_vote_of_a_slot(data, experts, occupancy_first):
 
 @given(rows=st.lists(st.lists(st.integers(0, 2), min_size=3, max_size=3), max_size=5))
 @settings(deadline=None, max_examples=50)
-def test_agreement_counts_equal_offers(rows):
-    expected = [sum(row[i] == row[j] for row in rows for j in range(3) if j != i) for i in range(3)]
+def test_agreement_counts_equal_words(rows):
+    expected = [sum(row[i] == row[j] != 0 for row in rows for j in range(3) if j != i) for i in range(3)]
     assert agreement(np.array(rows, dtype=np.int32).reshape(len(rows), 3)).tolist() == expected
