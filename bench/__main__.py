@@ -27,6 +27,7 @@ MODULES = (
     "untaught",
     "absence",
     "estimates",
+    "drift",
 )
 PUBLIC = {"untaught", "absence", "estimates"}  # those that play public files too
 

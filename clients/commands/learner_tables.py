@@ -113,6 +113,9 @@ def _standing(now: Statistics) -> list[tuple[str, Any]]:
         ("snapshot", f"{in_bytes(now.snapshot_bytes)}{age}" if now.snapshot_bytes else "none yet"),
         ("streams", now.streams),
     ]
+    for name, entry in (now.extra.get("changes") or {}).items():
+        said = f"{entry['times']:.0f} times, last noticed at lesson {entry['last_lesson']:,.0f}"
+        rows.append((f"change in the errors of {name}", said))
     for name, entry in (now.extra.get(ESTIMATES) or {}).items():
         said = f"{entry['error_rate']:.2f} % of words ({entry['low']:.2f} to {entry['high']:.2f})"
         copies = f", copies {entry['repeats']}" if entry["repeats"] else ""

@@ -181,6 +181,11 @@ class AgreementModel:
         present.put(self._told, told)
         self._forget_who_counts()
 
+    def begin_anew(self, expert: str) -> None:
+        """An engine has changed: what true texts said of it is void."""
+        self._told[self.rows[expert]] = 0.0
+        self._forget_who_counts()
+
     def estimates(self) -> tuple[Estimate, ...]:
         """One of each engine, in the order in which they were listed."""
         rates, halves = error_rates(self._moments)

@@ -22,7 +22,14 @@ from galloon.learners.present import MANY
 
 REBUILD = "rebuild the learner from its history"
 # Arrays with a row for each engine, in the order of the places.
-BY_PLACE = ("confidence.seen", "confidence.bucket_borders", "confidence.right", "confidence.total")
+BY_PLACE = (
+    "confidence.seen",
+    "confidence.bucket_borders",
+    "confidence.right",
+    "confidence.total",
+    "changes.moments",
+    "changes.found",
+)
 
 
 def carry_over(combiner: Combiner, spec: CombinerSpec) -> Combiner:

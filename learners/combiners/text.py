@@ -25,6 +25,7 @@ from galloon.learners.combiners.contract import (
     TrueText,
     TrueTokens,
 )
+from galloon.learners.combiners.error_streams import ErrorStreams
 from galloon.learners.combiners.explanation import REASONS, WeighedContext, WeighedSlot, weighed_offers
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.combiners.target import slot_target
@@ -112,6 +113,7 @@ class TextCombiner:
         self.priors = first_priors(self._players) if priors is None else priors
         self._tied = TiedLearner(self._players, self._setting, self.priors, spec.seed, spec.decide)
         self._writing = Writing(roster, self._unit, spec.normalizer)
+        self._streams = ErrorStreams(len(roster))
         # Of each player in the rounds in which it was there, and what was expected of the answers in these.
         self._expert_gains, self._expected_gains = np.zeros((2, len(self._players)))
         self._gain = 0.0
@@ -177,6 +179,11 @@ class TextCombiner:
             extra={
                 "best_expert": self._players[best] if known else "",
                 "slots_where_experts_differed": self._tied.slots_learned,
+                "changes": {
+                    self._roster[place]: {"times": times, "last_lesson": lesson}
+                    for place, times, lesson in self._streams.changes()
+                    if self._roster[place] in self.experts
+                },
                 "estimates": {
                     found.expert: {
                         "error_rate": found.error_rate,
@@ -253,6 +260,7 @@ class TextCombiner:
             **self._tied.arrays(),
             **self._offer_model.arrays(),
             **self._agreement.arrays(),
+            **self._streams.arrays(),
         }
         if self._roster != self.experts:
             meta["roster"], arrays["priors"] = self._roster, self.priors
@@ -266,6 +274,7 @@ class TextCombiner:
         self._tied.restore(found.meta["tied"], found.arrays)
         self._offer_model.restore(found.arrays)
         self._writing.restore(found.meta.get("writing"))
+        self._streams.restore(found.arrays)
         if "agreement.runs" in found.arrays:  # else of a version that learned nothing from agreement
             self._agreement.restore(found.arrays)
         state.check_arrays(found.arrays, {"expert_gains": self._expert_gains})
@@ -412,9 +421,18 @@ class TextCombiner:
         self._expert_gains[view.ids] += expert_gains
         self._expected_gains[view.ids] += expected
         self._enter(gained)
+        if self._setting is Setting.FULL and len(played.tokens):
+            self._look_for_changes(played.network.experts, 1.0 - expert_gains / len(played.tokens))
         self._rounds_where_known += 1
         experts = (*played.network.experts, *self.derived)
         return Lesson(gained, dict(zip(experts, expert_gains.tolist(), strict=True)))
+
+    def _look_for_changes(self, experts: tuple[str, ...], error_rates: NDArray[np.float64]) -> None:
+        """An engine whose errors have changed is learned anew, and the others are weighed against it anew."""
+        places = [self._places[name] for name in experts]
+        for place in self._streams.see(places, error_rates[: len(places)].tolist(), self._rounds):
+            self._offer_model.begin_anew(self._roster[place])
+            self._agreement.begin_anew(self._roster[place])
 
     def _learn_shown(
         self, played: TextRound, gains: NDArray[np.float64], scored: ScoredOffers | None

@@ -68,6 +68,10 @@ class ConfidenceRecord:
             present.put(array, rows)
         present.put(self._ring, ring)
 
+    def forget(self, expert: int) -> None:
+        """How often this expert was right is not known any more; how sure it usually is, is."""
+        self._right[expert], self._total[expert] = 0.5, 1.0
+
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Of more experts than `MANY` only the rows of those whose record is not empty."""
         met = (self._total > 1.0).any(axis=1) | (self._seen > 0) | (len(self._seen) <= MANY)

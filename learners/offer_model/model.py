@@ -36,6 +36,7 @@ from galloon.learners.unit import Unit
 RATE_SHARES, AGREED_RECORD = "features.rate_shares", "agreement.right_and_wrong"
 FEATURES_OF_AN_OFFER = 32  # about how many new ones an offer has: the table grows before learning
 _NO_LABELS = np.zeros(0, dtype=np.uint64)
+YOUNG = np.float32(0.25)  # sum of squared gradients of a weight that has seen a few lessons
 LIKELY = 0.9  # a shown token with at least this probability of being right counts as true
 
 
@@ -188,6 +189,14 @@ class OfferModel:
     def listened_to(self, experts: tuple[str, ...]) -> frozenset[str]:
         """Those of these experts, all that run, that are not left out."""
         return frozenset(experts[j] for j in self._listened_to(self._present(experts)))
+
+    def begin_anew(self, expert: str) -> None:
+        """An expert has changed: its record is void, and all weights may move as fast as young ones again."""
+        self._confidence.forget(self._rows[expert])
+        squares = self._features.columns["squared_gradients"]
+        np.minimum(squares, YOUNG, out=squares)
+        self._lessons += 1
+        self._useful = None
 
     @property
     def state_bytes(self) -> int:
