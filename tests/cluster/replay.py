@@ -20,5 +20,5 @@ if __name__ == "__main__":
         learner = Learner(stored.name, CombinerSpec.from_json(stored.spec), build, Limits(), time.monotonic)
         learner.read_from(History(reader, stored.key))
         fold(learner, reader.journal(stored.key, 0))
-        digests[stored.name] = state.digest(learner.capture(learner.rounds.started))
+        digests[stored.name] = state.digest(learner.capture())
     print(json.dumps(digests))
