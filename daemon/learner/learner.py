@@ -275,6 +275,7 @@ class Learner:
         )
         asyncio.run_coroutine_threadsafe(self._journal.transact(change), loop).result()
         self._combiner, self.amended_seq = other._combiner, other.amended_seq
+        self.rounds.cool()
         self.books.read_by(other._combiner.offers)
         self.rounds.lessons, self.rounds.total_gain = other.rounds.lessons, other.rounds.total_gain
         self.snapshot_seq, self.snapshot_bytes, self.snapshot_time = self.seq, len(data), self._clock()

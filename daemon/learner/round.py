@@ -282,6 +282,13 @@ class Rounds:
             if oldest.seq > durable or oldest.status is Status.TEACHING or oldest is round_:
                 self.recent[oldest.id] = oldest  # nowhere else yet
 
+    def cool(self) -> None:
+        """Forget all views: they belong to a combiner that has gone."""
+        for round_ in self._views:
+            round_.warm = None
+        self._views.clear()
+        self._view_slots = 0
+
     def _keep_view(self, round_: Round, warm: Warm) -> None:
         self._views.append(round_)
         self._view_slots += len(warm.choice)
