@@ -243,6 +243,7 @@ class Learner:
         try:
             while await asyncio.to_thread(lambda: player.feed(history.played(player.seq))) > CATCH_UP:
                 pass
+            await asyncio.to_thread(player.settle)
             reach("rebuild.after_replay")
             loop = asyncio.get_running_loop()
             return await self.queue.run((DISK, 0), partial(self._exchange, player, history, why, known, loop))

@@ -18,6 +18,7 @@ from galloon.daemon.learner.events import Amended, Taught, TaughtAtOnce, from_en
 from galloon.daemon.store.compression import PACKED
 from galloon.daemon.store.protocol import StoredEntry
 
+PING = 2**32 - 1  # the kind of an entry that is answered with a byte
 ENTRY = struct.Struct("<QIqI")  # seq, kind, key, bytes of the body
 
 
@@ -85,6 +86,14 @@ class Player:
             self._write(head + entry.body)
             self.seq, count = max(self.seq, entry.seq), count + 1
         return count
+
+    def settle(self) -> None:
+        """Until all that was fed has been played, so that `finish` takes no time."""
+        self._write(ENTRY.pack(0, PING, 0, 0))
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.flush()
+        self._process.stdout.read(1)
 
     def finish(self) -> Rebuilt:
         """No more entries come: the state."""

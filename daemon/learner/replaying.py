@@ -15,7 +15,7 @@ from galloon.codec.feedback import feedback_from_wire
 from galloon.codec.utterance import decode_utterance
 from galloon.daemon.learner.events import Applied, Chose, Kept, Taught, TaughtAtOnce, from_entry
 from galloon.daemon.learner.learner import Learner
-from galloon.daemon.learner.rebuild import ENTRY, Plan
+from galloon.daemon.learner.rebuild import ENTRY, PING, Plan
 from galloon.daemon.limits import Limits
 from galloon.daemon.store.protocol import StoredEntry
 from galloon.learners.combiners.build import build
@@ -120,6 +120,10 @@ def main() -> None:
     replay = Replay(Plan(**head), base, amended)
     while size := source.read(ENTRY.size):
         seq, kind, key, length = ENTRY.unpack(size)
+        if kind == PING:
+            sys.stdout.buffer.write(b".")
+            sys.stdout.buffer.flush()
+            continue
         replay.take(StoredEntry(seq, kind, source.read(length), key))
     told = {
         "seq": replay.learner.seq,
