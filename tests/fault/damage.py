@@ -87,10 +87,7 @@ def _digests(data_dir: Path) -> dict[str, str]:
         backend = SqliteBackend(scratch)
         try:
             learners = [one.learner for one in recover(backend, build, LIMITS, lambda: 0.0)]
-            return {
-                learner.name: f"{learner.seq} {state.digest(learner.capture(learner.rounds.started))}"
-                for learner in learners
-            }
+            return {learner.name: f"{learner.seq} {state.digest(learner.capture())}" for learner in learners}
         finally:
             backend.close()
     except StoreError as refused:

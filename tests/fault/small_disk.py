@@ -10,6 +10,7 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from errno import ENOSPC
 from pathlib import Path
 
 import pytest
@@ -25,10 +26,20 @@ class SmallDisk:
     seen: Path
 
     def fill(self, leave: int) -> None:
-        """Take all space but so many bytes."""
+        """Take all space but so many bytes; a daemon may be writing meanwhile, so it is tried again."""
         with (self.seen / "filler").open("wb", buffering=0) as file:
-            free = os.statvfs(self.seen)
-            os.posix_fallocate(file.fileno(), 0, free.f_bavail * free.f_frsize - leave)
+            for _ in range(100):
+                free = os.statvfs(self.seen)
+                wanted = free.f_bavail * free.f_frsize - leave
+                if wanted <= 0:
+                    return
+                try:
+                    os.posix_fallocate(file.fileno(), 0, wanted)
+                except OSError as error:
+                    if error.errno != ENOSPC:
+                        raise
+                else:
+                    return
 
     def empty(self) -> None:
         (self.seen / "filler").unlink()
