@@ -121,6 +121,9 @@ ELSEWHERE = {
     'make fault ARGS="--part messages"': Elsewhere(
         "takes minutes; a short version", ("tests/abuse/test_fuzz.py",), "codec_fuzz"
     ),
+    'make fault ARGS="--part any_order"': Elsewhere(
+        "takes minutes; a short version", ("tests/fault/test_state_machine.py",), "state_machine"
+    ),
     'make fault ARGS="--part crowds"': Elsewhere(
         "takes minutes; a short version", ("tests/fault/test_crowd.py",), "many_streams"
     ),
