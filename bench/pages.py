@@ -27,6 +27,7 @@ from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.observation import Utterance
 from galloon.v1 import combine_pb2 as wire
 
+TICK_S = 0.01  # the system counts processor time in ticks: a short run may show none
 STREAMS, ROUNDS, TURNS, PAGE = 16, 128, 5, 32
 IN_TURN_ROUNDS = 64
 
@@ -72,7 +73,8 @@ def _measured(server: Server, load: Any) -> tuple[float, float]:
     cpu_s, started = server.cpu_s(), perf_counter()
     taken = asyncio.run(load)
     seconds = perf_counter() - started if taken is None else taken.seconds
-    return STREAMS * ROUNDS / seconds, 1e6 * (server.cpu_s() - cpu_s) / (STREAMS * ROUNDS)
+    used_s = max(server.cpu_s() - cpu_s, TICK_S)
+    return STREAMS * ROUNDS / seconds, 1e6 * used_s / (STREAMS * ROUNDS)
 
 
 async def _put_pages(address: str, learner: str, work: list[list[Round]], spec: CombinerSpec) -> None:
@@ -118,7 +120,7 @@ def _shipped(served: Server, spec: CombinerSpec) -> dict[str, float]:
 
 async def _through_client(served: Server, spec: CombinerSpec, prefix: str, page: int) -> float:
     """Seconds for the rounds of all streams."""
-    plain, words = spec is DEFAULT, ("the", "quick", "brown", "fox") * 5
+    plain, words = spec is DEFAULT, tuple(f"word{number}" for number in range(20))
     options = StreamOptions(max_in_flight=2 * PAGE, page_requests=page)
 
     def question(id_: str) -> Utterance:

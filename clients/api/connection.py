@@ -107,10 +107,14 @@ def open_channel(connection: Connection) -> aio.Channel:
         options.append(("grpc.ssl_target_name_override", connection.server_name))
     if connection.ca is None:
         return aio.insecure_channel(connection.address, options=options)
-    credentials = grpc.ssl_channel_credentials(
+    return aio.secure_channel(connection.address, credentials_of(connection), options=options)
+
+
+def credentials_of(connection: Connection) -> grpc.ChannelCredentials:
+    """What its files hold; an error names the one that cannot be read."""
+    return grpc.ssl_channel_credentials(
         _read(connection.ca), _read(connection.key), _read(connection.certificate)
     )
-    return aio.secure_channel(connection.address, credentials, options=options)
 
 
 def _host(address: str) -> str:

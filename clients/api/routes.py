@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from grpc import aio
 
-from galloon.clients.api.connection import Connection, open_channel
+from galloon.clients.api.connection import Connection, credentials_of, open_channel
 from galloon.clients.api.errors import WrongUsage
 
 OWNER = "galloon-owner"  # in the trailing metadata of a refusal
@@ -22,7 +22,8 @@ class Routes:
         self._connection = connection
         self._channels: dict[str, aio.Channel] = {}
         self._at: dict[str, str] = {}  # the address of a learner, where it is not the first
-        self.channel("")  # says at once which certificate cannot be read
+        if connection.ca is not None:
+            credentials_of(connection)  # says at once which file cannot be read
 
     def channel(self, learner: str) -> aio.Channel:
         address = self.address(learner)

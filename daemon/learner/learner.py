@@ -496,6 +496,8 @@ class Learner:
         """The round says so from now on; the state does once it has been rebuilt."""
         round_ = self.rounds.touch(event.id)
         if round_ is not None:
+            if round_.status is Status.LEARNED and not event.feedback:
+                self.rounds.withdrawn()
             round_.amended(event)
         self.amended_seq = self.seq
         return event.answer

@@ -262,6 +262,10 @@ class Rounds:
         self.lessons += 1
         self.total_gain += gain
 
+    def withdrawn(self) -> None:
+        """A round waits again; what was gained stays counted until the state has been rebuilt."""
+        self.lessons -= 1
+
     def adopt(self, round_: Round) -> None:
         """A round of formats 1 and 2, in memory until it is in the history."""
         self.ids.add(key_of(round_.id))

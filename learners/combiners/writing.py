@@ -11,6 +11,7 @@ from math import log
 
 import numpy as np
 from numpy.typing import NDArray
+from rapidfuzz.distance.Levenshtein import distance
 
 from galloon.learners.alignment import AlignedTarget
 from galloon.learners.alignment.written import forms_in_slots
@@ -138,7 +139,7 @@ class Writing:
         return end if alike else slot
 
     def _elected(self, experts: Sequence[str], said: dict[int, str]) -> int:
-        """An engine whose form has the most votes."""
+        """An engine whose form has the most votes; of equal ones, that which is most like all the others."""
         texts = set(said.values())
         if len(texts) == 1:
             return min(said)
@@ -148,7 +149,8 @@ class Writing:
             right, wrong = record[self._places[experts[engine]]]
             votes[text] += log((right + RIGHT) / (wrong + WRONG))
         most = max(votes.values())
-        text = next(text for text, vote in votes.items() if vote >= most)
+        best = [text for text, vote in votes.items() if vote >= most]
+        text = min(best, key=lambda form: sum(distance(form, other) for other in said.values()))
         return min(engine for engine, own in said.items() if own == text)
 
     def _read(self, texts: Sequence[str]) -> list[str]:
