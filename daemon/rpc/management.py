@@ -7,10 +7,9 @@ that into a gRPC status.
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 import grpc
-import structlog
 from google.protobuf.message import Message
 
 from galloon.codec.explanation import explanation_to_wire
@@ -35,9 +34,6 @@ from galloon.daemon.rpc.exports import Exports
 from galloon.daemon.rpc.stream import CombineService
 from galloon.v1 import learners_pb2 as wire
 
-log = structlog.get_logger()
-Context = grpc.aio.ServicerContext[Any, Any]
-M = TypeVar("M", bound=Message)
 CHUNK_BYTES = 256 * 1024
 PAGE, PAGE_MOST = 100, 1000
 WITHDRAWN_MOST = 10_000
