@@ -13,7 +13,10 @@ from pkgutil import iter_modules
 
 # What the default learner needs to combine words, and a table to score them; the longest to compile come first, so
 # that two processors are done at about the same time. A module may offer a shorter `warm_up_first` for it.
-FIRST = ("offer_model", "word_slots", "tied", "votes", "target", "answers")
+FIRST = (
+    *("offer_model", "word_slots", "agreement", "tied", "target", "votes"),
+    *("bounded_table", "pairs", "exponential", "uniform", "answers"),
+)
 
 
 def modules() -> tuple[str, ...]:
