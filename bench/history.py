@@ -12,26 +12,33 @@ from pathlib import Path
 from random import Random
 from statistics import median
 from time import perf_counter, sleep
+from typing import Any
 
 import click
+import grpc
 
+from bench.load import METHOD
 from bench.servers import daemon
-from bench.work import DEFAULT, EXPERTS, WORDS
+from bench.work import DEFAULT, EXPERTS, WORDS, opening
 from galloon.clients.api.client import Client
 from galloon.codec.feedback import Withdrawn
+from galloon.codec.page import page_request
+from galloon.codec.request import utterance_request
 from galloon.learners.combiners.contract import TrueText
 from galloon.learners.observation import Utterance
+from galloon.v1 import combine_pb2 as wire
 
 FEW = 2_000
 TAUGHT = 100
 TEXTS = 500  # different ones; ids are all different
+PAGE, PAGES_AHEAD = 32, 2
 
 
 def figures() -> dict[str, dict[str, float]]:
     return measured(FEW)
 
 
-def measured(rounds: int) -> dict[str, dict[str, float]]:
+def measured(rounds: int, rebuild: bool = True) -> dict[str, dict[str, float]]:
     with tempfile.TemporaryDirectory() as folder:
         empty, full = Path(folder) / "empty", Path(folder) / "full"
         for directory in (empty, full):
@@ -47,8 +54,10 @@ def measured(rounds: int) -> dict[str, dict[str, float]]:
         with daemon(full) as server:
             picked = Random(1).sample(range(rounds), TAUGHT)
             taught = asyncio.run(_teach(server.address, picked))
-            asyncio.run(_withdraw(server.address, picked[: TAUGHT // 10]))
-            rebuilt = _rebuilt(full / "daemon.log")
+            rebuilt = {}
+            if rebuild:
+                asyncio.run(_withdraw(server.address, picked[: TAUGHT // 10]))
+                rebuilt = {"rebuild": _rebuilt(full / "daemon.log")}
     return {
         f"{rounds:,} rounds wait": {
             "memory_grew_mb": round(grown / 1e6, 1),
@@ -58,7 +67,7 @@ def measured(rounds: int) -> dict[str, dict[str, float]]:
             "taught_ms_median": round(1000 * median(taught), 1),
             "taught_ms_worst": round(1000 * max(taught), 1),
         },
-        "rebuild": rebuilt,
+        **rebuilt,
     }
 
 
@@ -69,14 +78,47 @@ def _start_s(directory: Path) -> float:
 
 
 async def _choose(address: str, prefix: str, count: int) -> None:
+    """Pages of ready-made messages: the shipped client would take longer than the daemon."""
     random = Random(prefix)
-    texts = [
-        {name: " ".join(filter(None, random.choices(WORDS, k=12))) for name in EXPERTS} for _ in range(TEXTS)
+    made = [
+        utterance_request(
+            Utterance.of_texts(
+                "-", {name: " ".join(filter(None, random.choices(WORDS, k=12))) for name in EXPERTS}
+            )
+        )
+        for _ in range(TEXTS)
     ]
-    utterances = (Utterance.of_texts(f"{prefix}{n}", texts[n % TEXTS]) for n in range(count))
-    async with Client(address) as client, client.stream("bench", create=DEFAULT) as stream:
-        async for _ in stream.choose_each(utterances):
-            pass
+
+    def page(start: int) -> bytes:
+        messages = []
+        for number in range(start, min(start + PAGE, count)):
+            message = wire.CombineRequest()
+            message.CopyFrom(made[number % TEXTS])
+            message.utterance.id = f"{prefix}{number}"
+            messages.append(message)
+        return page_request(messages).SerializeToString()
+
+    async with grpc.aio.insecure_channel(address) as channel:
+        call = channel.stream_stream(METHOD)()
+        await call.write(opening("bench", DEFAULT))
+        await call.read()
+        sent = 0
+        for start in range(0, count, PAGE):
+            await call.write(page(start))
+            sent += 1
+            if sent > PAGES_AHEAD:
+                await _answered(call)
+        for _ in range(min(sent, PAGES_AHEAD)):
+            await _answered(call)
+        await call.done_writing()
+
+
+async def _answered(call: Any) -> None:
+    response = wire.CombineResponse.FromString(await call.read())
+    kinds = {each.WhichOneof("response") for each in response.page.responses} or {
+        response.WhichOneof("response")
+    }
+    assert kinds == {"choice"}, response
 
 
 async def _teach(address: str, numbers: list[int]) -> list[float]:
@@ -114,9 +156,10 @@ def _rebuilt(log: Path) -> dict[str, float]:
 
 @click.command()
 @click.option("--rounds", type=click.IntRange(min=TAUGHT), default=FEW, show_default=True)
-def main(rounds: int) -> None:
+@click.option("--rebuild/--no-rebuild", default=True, help="Withdraw some and wait for the rebuild.")
+def main(rounds: int, rebuild: bool) -> None:
     """Print the figures as JSON."""
-    click.echo(json.dumps(measured(rounds), indent=1))
+    click.echo(json.dumps(measured(rounds, rebuild), indent=1))
 
 
 if __name__ == "__main__":

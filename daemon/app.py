@@ -45,6 +45,7 @@ from galloon.daemon.operate.tasks import Supervisor, Work
 from galloon.daemon.rpc.auth import gate_from_config
 from galloon.daemon.rpc.documents import DocumentService
 from galloon.daemon.rpc.health import HEALTH_SERVICES, Health
+from galloon.daemon.rpc.history import HistoryService
 from galloon.daemon.rpc.listener import Listener
 from galloon.daemon.rpc.management import LearnerService
 from galloon.daemon.rpc.quota import Quota
@@ -62,7 +63,7 @@ log = structlog.get_logger()
 LEARNER_THREAD = "learner"
 STEP_S = 0.6  # of one step of the end, after the streams have drained
 FORCED_S = 4.0  # after drain_s, until the process is ended by force
-SERVICES = ("galloon.v1.CombineService", "galloon.v1.DocumentService", "galloon.v1.LearnerService")
+SERVICES = tuple(f"galloon.v1.{name}Service" for name in ("Combine", "Document", "History", "Learner"))
 
 
 class App:
@@ -230,9 +231,11 @@ class App:
             self.registry, self._gate, self._quota, self.config.limits, self.metrics, self._pool
         )
 
+        history = HistoryService(self.registry, self._gate, self._quota, self.metrics)
+
         def server() -> grpc.aio.Server:
             made = grpc_server(self.config, self._gate)
-            services = (self.streams, documents, management)
+            services = (self.streams, documents, history, management)
             made.add_generic_rpc_handlers(tuple(service.handlers() for service in services))
             self._health.add_to(made)
             if self.config.server.reflection:

@@ -10,7 +10,16 @@ Safe to use from several threads. `send_utterance` and `send_feedback` return `c
 import asyncio
 import threading
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Callable,
+    Coroutine,
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from concurrent.futures import Future
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -23,6 +32,7 @@ from galloon.codec.answer import Choice, Lesson, Opened
 from galloon.codec.document import DocumentLesson, DocumentPart
 from galloon.codec.explanation import Explanation
 from galloon.codec.learner import LearnerInfo, Snapshot, Statistics
+from galloon.codec.past_round import PastRound
 from galloon.learners.combiners.contract import Feedback
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.documents.document import Page
@@ -124,11 +134,39 @@ class BlockingClient:
     ) -> DocumentLesson:
         return self._run(self._client.correct_document(learner, document_id, true_texts, timeout_s=timeout_s))
 
+    def past_rounds(
+        self,
+        name: str,
+        *,
+        state: str = "",
+        since: float = 0.0,
+        until: float = 0.0,
+        ids: Sequence[str] = (),
+        newest_first: bool = False,
+        with_utterances: bool = False,
+        unknown: list[str] | None = None,
+        timeout_s: float | None = None,
+    ) -> Generator[PastRound]:
+        """The rounds of a learner's history as they stand now; see `Client.past_rounds`."""
+        return self._each(
+            self._client.past_rounds(
+                name,
+                state=state,
+                since=since,
+                until=until,
+                ids=ids,
+                newest_first=newest_first,
+                with_utterances=with_utterances,
+                unknown=unknown,
+                timeout_s=timeout_s,
+            )
+        )
+
     def watch_learner(self, name: str, *, interval_s: float = 1.0) -> Iterator[Statistics]:
         """Statistics at once and then at the interval, until the caller leaves."""
         return self._each(self._client.watch_learner(name, interval_s=interval_s))
 
-    def _each(self, items: AsyncIterator[T]) -> Iterator[T]:
+    def _each(self, items: AsyncIterator[T]) -> Generator[T]:
         try:
             while True:
                 try:

@@ -20,6 +20,7 @@ from grpc import aio
 from galloon.clients.api.connection import DEFAULT_ADDRESS, Connection
 from galloon.clients.api.documents import Documents
 from galloon.clients.api.errors import TimedOut, Unreachable
+from galloon.clients.api.history import History
 from galloon.clients.api.refusals import is_temporary, reading_answers, refusal_from_status
 from galloon.clients.api.routes import Routes, owner_in
 from galloon.clients.api.stream import CombineStream, StreamOptions
@@ -33,6 +34,7 @@ from galloon.codec.learner import (
     snapshot_from_wire,
     statistics_from_wire,
 )
+from galloon.codec.past_round import PastRound
 from galloon.codec.spec import given_to_wire
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.documents.document import Page
@@ -66,6 +68,7 @@ class Client:
         self._options, self._random = options or StreamOptions(), random or Random()
         self._routes = Routes(self.connection)
         self._documents = Documents(self._routes, self._repeat)
+        self._history = History(self._routes, self._repeat)
 
     def stream(
         self,
@@ -269,6 +272,36 @@ class Client:
     ) -> DocumentLesson:
         """Teach the true text of a combined document: one of the whole, or one of each page, in reading order."""
         return await self._documents.correct(learner, document_id, true_texts, timeout_s)
+
+    def past_rounds(
+        self,
+        name: str,
+        *,
+        state: str = "",
+        since: float = 0.0,
+        until: float = 0.0,
+        ids: Sequence[str] = (),
+        newest_first: bool = False,
+        with_utterances: bool = False,
+        unknown: list[str] | None = None,
+        timeout_s: float | None = None,
+    ) -> AsyncIterator[PastRound]:
+        """The rounds of a learner's history as they stand now, from the first on, read page by page.
+
+        `state` is pending, learned or expired, or empty for any; `since` and `until` (0: no end) are seconds of
+        Unix. With `ids` these alone, in this order; those that the history does not have are put into `unknown`.
+        """
+        return self._history.rounds(
+            name,
+            state=state,
+            since=since,
+            until=until,
+            ids=ids,
+            newest_first=newest_first,
+            with_utterances=with_utterances,
+            unknown=unknown,
+            timeout_s=timeout_s,
+        )
 
     async def watch_learner(self, name: str, *, interval_s: float = 1.0) -> AsyncIterator[Statistics]:
         """Statistics at once and then at the interval, until the caller leaves or the connection is lost."""

@@ -1,4 +1,4 @@
-"""`galloon learners`: list, show, create, delete, snapshot, rebuild, export and import learners of a daemon."""
+"""`galloon learners`: look at the learners of a daemon, make and delete them, and look after them."""
 
 import asyncio
 import json
@@ -11,6 +11,7 @@ from typing import Any, BinaryIO, TextIO, TypeVar
 import click
 from rich.console import Console
 
+from galloon.clients.commands.history import history
 from galloon.clients.commands.learner_tables import details, in_bytes, learner_to_json, listing
 from galloon.clients.commands.options import OutputFile
 from galloon.clients.commands.server_option import ServerOption, connection_options, failing_well
@@ -34,6 +35,9 @@ def learners() -> None:
       galloon learners export asr -o asr.learner
       galloon learners import asr-copy asr.learner --server 10.0.0.7:7410 --ca ca.pem
     """  # noqa: D301  # the command line library wants the character itself
+
+
+learners.add_command(history)
 
 
 @learners.command("list")

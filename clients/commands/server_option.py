@@ -14,6 +14,7 @@ from typing import Any
 
 import click
 
+from galloon.clients.api.blocking import BlockingClient
 from galloon.clients.api.client import Client
 from galloon.clients.api.connection import DEFAULT_ADDRESS, Connection
 from galloon.clients.api.errors import ClientError, WrongUsage
@@ -31,8 +32,13 @@ class ServerOption:
     timeout_s: float
 
     def client(self) -> Client:
-        options = StreamOptions(timeout_s=self.timeout_s, open_timeout_s=self.timeout_s)
-        return Client(self.connection, options=options)
+        return Client(self.connection, options=self._options())
+
+    def blocking_client(self) -> BlockingClient:
+        return BlockingClient(self.connection, options=self._options())
+
+    def _options(self) -> StreamOptions:
+        return StreamOptions(timeout_s=self.timeout_s, open_timeout_s=self.timeout_s)
 
 
 def connection_options(command: Callable[..., Any]) -> Callable[..., Any]:

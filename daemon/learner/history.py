@@ -5,10 +5,20 @@ Only what is durable is found; the learner keeps in memory what is not yet.
 
 from collections.abc import Iterator
 
-from galloon.daemon.learner.events import Amended, Applied, Chose, Kept, Taught, from_entry, key_of
+from galloon.daemon.learner.events import (
+    Amended,
+    Applied,
+    Chose,
+    Exchanged,
+    Expired,
+    Kept,
+    Taught,
+    from_entry,
+    key_of,
+)
 from galloon.daemon.learner.round import Round, Status
 from galloon.daemon.store.compression import PACKED
-from galloon.daemon.store.protocol import Backend, StoredEntry
+from galloon.daemon.store.protocol import NO_KEY, Backend, StoredEntry
 
 DAY_S = 86_400.0
 ENTRIES_A_ROUND = 3  # an answer, feedback, and that it was learned
@@ -36,6 +46,25 @@ class History:
         ids = dict.fromkeys(event.id for event in begun if isinstance(event, Chose | Kept))
         found = (self.find(utterance_id) for utterance_id in reversed(ids))
         return [round_ for round_ in found if round_ is not None][:most]
+
+    def listed_at(self, entry: StoredEntry, base: int) -> Round | None:
+        """The round, as it stands now, whose place in a list is this entry: where it began.
+
+        Where retention has cut after its beginning, its place is its first entry after that.
+        """
+        begins = entry.kind & ~PACKED in (Chose.kind, Kept.kind)
+        if entry.key == NO_KEY or not (begins or base):
+            return None
+        if not begins:
+            first, *others = self._backend.find(self.learner, entry.key)
+            if first.seq > base or next(each.seq for each in others if each.seq > base) != entry.seq:
+                return None
+        event = from_entry(entry)
+        return None if event is None or isinstance(event, Exchanged | Expired) else self.find(event.id)
+
+    def cut(self) -> int:
+        """The last entry that retention has cut off; 0 where it has cut none."""
+        return self._backend.base(self.learner)
 
     def entries(self, after: int) -> Iterator[StoredEntry]:
         return self._backend.journal(self.learner, after)

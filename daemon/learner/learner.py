@@ -172,6 +172,15 @@ class Learner:
                 found.setdefault(round_.id, round_)
         return sorted(found.values(), key=lambda round_: -round_.number)[:most]
 
+    def recorded(self) -> History:
+        """Its history; a learner that lives has one."""
+        assert self.history is not None, "a learner that lives has a history"
+        return self.history
+
+    async def written(self) -> None:
+        """Until all that was answered so far is in the history."""
+        await self._journal.flushed()
+
     async def look(self, kind: str, work: Callable[[Rounds], T]) -> T:
         """Look at the rounds while none of them changes."""
         return await self.queue.run((kind, 0), partial(work, self.rounds))

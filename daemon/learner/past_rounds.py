@@ -1,0 +1,78 @@
+"""The rounds of a history, some at a time: `page` for those that are wanted, from the first or from the last on.
+
+A page is looked for no longer than `SECONDS`, so that a filter that finds little does not hold a thread; the place
+where it stopped is where the next one goes on.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from time import monotonic
+
+from galloon.daemon.learner.history import History
+from galloon.daemon.learner.round import Round, Status
+from galloon.daemon.store.protocol import StoredEntry
+
+SECONDS = 0.5
+PAGE_BYTES = 1 << 20  # of utterances and answers in one page
+BACKWARDS = 256  # entries that are read at once where the last come first
+FOREVER = float("inf")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which rounds: in one of these states, begun from `since` on and before `until`."""
+
+    states: frozenset[Status] = frozenset(Status)
+    since: float = 0.0
+    until: float = FOREVER
+
+    def __contains__(self, round_: Round) -> bool:
+        return round_.status in self.states and self.since <= round_.time < self.until
+
+
+@dataclass(frozen=True, slots=True)
+class RoundPage:
+    """Rounds, and the place of the last entry that was looked at; None at the end."""
+
+    rounds: tuple[Round, ...]
+    place: int | None
+
+
+def page(
+    history: History, wanted: Wanted, place: int | None, most: int, last: int, newest_first: bool = False
+) -> RoundPage:
+    """The next rounds after an entry, or before it where the newest come first; None begins at the start.
+
+    `last` is the last entry of the history.
+    """
+    base = history.cut()
+    if newest_first:
+        entries = _backwards(history, last + 1 if place is None else place, base)
+    else:
+        entries = history.entries(place or 0)
+    found: list[Round] = []
+    size, end = 0, monotonic() + SECONDS
+    for entry in entries:
+        round_ = history.listed_at(entry, base)
+        if round_ is not None and round_ in wanted:
+            found.append(round_)
+            size += len(round_.utterance) + len(round_.answer) + len(round_.truth)
+        if len(found) == most or size > PAGE_BYTES or monotonic() > end:
+            return RoundPage(tuple(found), entry.seq)
+    return RoundPage(tuple(found), None)
+
+
+def by_ids(history: History, ids: Sequence[str], wanted: Wanted) -> tuple[list[Round], list[str]]:
+    """Those of these ids that are wanted, and the ids that are not known."""
+    known = {utterance_id: history.find(utterance_id) for utterance_id in ids}
+    rounds = [round_ for round_ in known.values() if round_ is not None and round_ in wanted]
+    return rounds, [utterance_id for utterance_id, round_ in known.items() if round_ is None]
+
+
+def _backwards(history: History, end: int, base: int) -> Iterator[StoredEntry]:
+    """Entries before a place, the last first."""
+    while end - 1 > base:
+        after = max(base, end - 1 - BACKWARDS)
+        yield from reversed(list(islice(history.entries(after), end - 1 - after)))
+        end = after + 1
