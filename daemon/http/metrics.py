@@ -152,6 +152,21 @@ def learner_families(learners: Iterable[LearnerFigures], shown: int) -> Iterable
                 family.add_metric([figure.name], value)
         yield family
     yield from _error_families(figures[:shown])
+    yield _changes(figures[:shown])
+
+
+def _changes(figures: list[LearnerFigures]) -> Metric:
+    """How often the errors of an engine changed, by upgrade or by accident; of those that did."""
+    family = CounterMetricFamily(
+        "galloon_engine_changes",
+        "How often the error rate of an engine was seen to change.",
+        labels=["learner", "engine"],
+    )
+    for figure in figures:
+        changes = {} if figure.statistics is None else figure.statistics.extra.get("changes", {})
+        for engine, found in changes.items():
+            family.add_metric([figure.name, engine], found["times"])
+    return family
 
 
 def _store_families(figures: CommitFigures) -> Iterable[Metric]:

@@ -493,6 +493,8 @@ class Learner:
             self.broken = error
             raise
         self.rounds.learned(lesson.gain)
+        for engine in () if self.replaying else lesson.changed:
+            log.warning("errors of an engine changed", learner=self.name, engine=engine, id=event.id)
         answer = answer_to_bytes(
             lesson_of(lesson, round_.id, round_.number, self.rounds.lessons, self.rounds.total_gain)
         )

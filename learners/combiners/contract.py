@@ -119,6 +119,7 @@ class Lesson:
 
     gain: float
     expert_gains: Mapping[str, float] = field(default_factory=dict)  # of each alone, where the truth is known
+    changed: tuple[str, ...] = ()  # engines whose errors were seen to change with this
 
 
 @dataclass(frozen=True, slots=True)

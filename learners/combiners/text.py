@@ -421,18 +421,24 @@ class TextCombiner:
         self._expert_gains[view.ids] += expert_gains
         self._expected_gains[view.ids] += expected
         self._enter(gained)
+        changed: tuple[str, ...] = ()
         if self._setting is Setting.FULL and len(played.tokens):
-            self._look_for_changes(played.network.experts, 1.0 - expert_gains / len(played.tokens))
+            changed = self._look_for_changes(played.network.experts, 1.0 - expert_gains / len(played.tokens))
         self._rounds_where_known += 1
         experts = (*played.network.experts, *self.derived)
-        return Lesson(gained, dict(zip(experts, expert_gains.tolist(), strict=True)))
+        return Lesson(gained, dict(zip(experts, expert_gains.tolist(), strict=True)), changed)
 
-    def _look_for_changes(self, experts: tuple[str, ...], error_rates: NDArray[np.float64]) -> None:
-        """An engine whose errors have changed is learned anew, and the others are weighed against it anew."""
+    def _look_for_changes(
+        self, experts: tuple[str, ...], error_rates: NDArray[np.float64]
+    ) -> tuple[str, ...]:
+        """Engines whose errors have changed are learned anew, and the others are weighed against them anew."""
         places = [self._places[name] for name in experts]
-        for place in self._streams.see(places, error_rates[: len(places)].tolist(), self._rounds):
-            self._offer_model.begin_anew(self._roster[place])
-            self._agreement.begin_anew(self._roster[place])
+        found = self._streams.see(places, error_rates[: len(places)].tolist(), self._rounds)
+        changed = tuple(self._roster[place] for place in found)
+        for name in changed:
+            self._offer_model.begin_anew(name)
+            self._agreement.begin_anew(name)
+        return changed
 
     def _learn_shown(
         self, played: TextRound, gains: NDArray[np.float64], scored: ScoredOffers | None

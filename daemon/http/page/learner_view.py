@@ -109,6 +109,10 @@ def _statistics(statistics: Statistics) -> dict[str, Any]:
         "context_states": statistics.context_states,
         "context_transitions": statistics.context_transitions,
         "state_bytes": statistics.state_bytes,
+        "changes": [
+            {"engine": engine, "times": found["times"], "last_lesson": found["last_lesson"]}
+            for engine, found in statistics.extra.get("changes", {}).items()
+        ],
     }
 
 

@@ -50,14 +50,15 @@ def test_a_forged_state_is_refused():
 
 
 def test_engines_that_exchange_their_names_are_noticed_and_the_others_are_not():
-    made, draw = build(CombinerSpec(ENGINES)), random.Random(8)
+    made, draw, told = build(CombinerSpec(ENGINES)), random.Random(8), list[str]()
     for number in range(160):
         truth, said = line(draw, ENGINES, wrong=0.1)
         _, bad = line(draw, ENGINES, wrong=0.1)
         said["ann" if number < 80 else "dot"] = bad["ann"]  # of another line
         choice = made.choose(Utterance.of_texts(str(number), said), number)
         made.observe(choice.memory, choice.view)
-        made.learn(choice.memory, TrueText(truth), choice.view)
+        told += made.learn(choice.memory, TrueText(truth), choice.view).changed
+    assert sorted(told) == ["ann", "dot"]
     changes = made.statistics().extra["changes"]
     assert set(changes) == {"ann", "dot"}
     assert all(80 < change["last_lesson"] <= 95 for change in changes.values())

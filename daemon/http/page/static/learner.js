@@ -36,6 +36,7 @@ export class Learner {
       h("div", { class: "head" }, h("div", {}, h("p", { class: "crumb" }, h("a", { href: "#/" }, "Learners")), h("h1", {}, learner.name), h("p", { class: "note" }, about(learner)))),
       learner.out_of_service ? h("p", { class: "warning" }, "This learner is out of service: the daemon's log says why. Others are not affected.") : null,
       this.figures,
+      this.#changes(),
       card("Error rate", { id: "rates" }, this.rates.element),
       card("Latest utterances", { id: "latest" }, this.utterances.element),
       h("div", { class: "pair" }, card("Regret against the bound", { id: "regret" }, this.regret.element, this.regretNote), card("Whom it trusts", { id: "weights" }, this.weights.element)),
@@ -115,6 +116,13 @@ export class Learner {
     const [latest, weights] = await Promise.all([get("/api/utterances", { name: this.name }), get("/api/weights", { name: this.name })]);
     this.utterances.update(latest.utterances);
     this.weights.update(weights.weights);
+  }
+
+  #changes() {
+    const changes = this.learner.statistics?.changes ?? [];
+    if (!changes.length) return null;
+    const said = changes.map(({ engine, times, last_lesson }) => `${engine} at lesson ${count(last_lesson)}${times > 1 ? ` (${count(times)} times in all)` : ""}`);
+    return h("p", { class: "warning", id: "changes" }, `The error rate of an engine changed, as after an upgrade: ${said.join(", ")}. It is learned anew.`);
   }
 
   #automata() {
