@@ -65,9 +65,10 @@ class SqliteReader:
                 yield self._entry(learner, last, row)
 
     def find(self, learner: int, key: int) -> Sequence[StoredEntry]:
+        # Left to itself SQLite reads the whole journal of the learner, because that is in the order of seq.
         rows = self._read(
-            "SELECT seq, kind, body, checksum, key FROM journal WHERE learner = ? AND key = ? AND key != 0 "
-            "ORDER BY seq",
+            "SELECT seq, kind, body, checksum, key FROM journal INDEXED BY journal_round "
+            "WHERE learner = ? AND key = ? AND key != 0 ORDER BY seq",
             (learner, key),
         )
         return [self._entry(learner, row[0], row) for row in rows]
