@@ -37,7 +37,10 @@ _SETTINGS = {
     "shared_buffers": "'32MB'",
     "max_connections": 100,
     "autovacuum_naptime": "'10s'",
+    "dynamic_shared_memory_type": "mmap",  # in its folder, where a killed server leaves nothing behind
 }
+
+START_ATTEMPTS = 5
 
 
 class Server:
@@ -62,7 +65,17 @@ class Server:
             file.writelines(f"{name} = {value}\n" for name, value in settings.items())
 
     def start(self) -> None:
-        _run("pg_ctl", "-D", self._data, "-w", "-t", "60", "-l", str(self.folder / "log"), "start")
+        """Also where the port, or the memory of a server that was killed, is not free at once."""
+        for attempt in range(START_ATTEMPTS):
+            try:
+                _run("pg_ctl", "-D", self._data, "-w", "-t", "60", "-l", str(self.folder / "log"), "start")
+            except AssertionError as error:
+                if attempt == START_ATTEMPTS - 1:
+                    said = (self.folder / "log").read_text(errors="replace")[-2000:]
+                    raise AssertionError(f"{error}\n{said}") from error
+                time.sleep(1.0)
+            else:
+                return
 
     def stop(self, mode: str = "fast") -> None:
         _run("pg_ctl", "-D", self._data, "-w", "-t", "60", "-m", mode, "stop")
@@ -70,6 +83,7 @@ class Server:
     def kill(self) -> None:
         """SIGKILL to the whole server, as a crash of its machine would look to clients."""
         pid = int((self.folder / "data" / "postmaster.pid").read_text().splitlines()[0])
+        os.kill(pid, signal.SIGSTOP)  # or it would have more children by the time that these are gone
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
         everyone = (pid, *map(int, children))
         for each in everyone:
@@ -77,6 +91,8 @@ class Server:
                 os.kill(each, signal.SIGKILL)
         while any(map(_is_alive, everyone)):  # they would share memory with the next server
             time.sleep(0.02)
+        # Where nobody has waited for its process, that still has its number, and would count as another server.
+        (self.folder / "data" / "postmaster.pid").unlink()
 
     @property
     def _data(self) -> str:
@@ -113,7 +129,8 @@ class SoleMember(PostgresBackend):
 
 
 @contextmanager
-def running() -> Iterator[Server]:
+def running(*, public: bool = False) -> Iterator[Server]:
+    """A server on loopback; `public` for network namespaces too."""
     # In memory where there is such a place: what a test waits for is not the disk.
     place = "/dev/shm" if Path("/dev/shm").is_dir() else None
     folder = Path(tempfile.mkdtemp(prefix="galloon-pg-", dir=place))
@@ -127,6 +144,10 @@ def running() -> Iterator[Server]:
     try:
         _run("initdb", "-D", str(folder / "data"), "-U", "postgres", "-A", "trust", "-N", "-E", "UTF8")
         server.set(port=port, unix_socket_directories=f"'{folder}'", **_SETTINGS)
+        if public:
+            server.set(listen_addresses="'*'")
+            with (folder / "data" / "pg_hba.conf").open("a") as file:
+                file.write("host all all 198.18.0.0/15 trust\n")
         server.start()
         yield server
     finally:

@@ -4,6 +4,7 @@ A pool takes a function and its arguments, and gives outcomes as they come, in a
 hand is done again by another. Errors of the work travel as sentences: not every error survives being pickled.
 """
 
+import logging
 import multiprocessing
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -83,7 +84,7 @@ def ray_tasks(address: str) -> Iterator[Pool]:
     except ImportError as error:
         raise WrongUsage("--ray needs Ray, which is an extra: pip install 'galloon[ray]'") from error
     try:
-        ray.init(address=address, include_dashboard=False, log_to_driver=False, logging_level="error")
+        ray.init(address=address, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
     except (ConnectionError, ValueError, RuntimeError) as error:
         raise WrongUsage(
             f"no Ray cluster answers at {address!r} ({str(error).splitlines()[0]}); start one with "

@@ -1,9 +1,14 @@
-"""`python -m tests.cluster.replay URL`: every learner of the store from its first entry on; digests as JSON."""
+"""`python -m tests.cluster.replay URL`: every learner of the store from its first entry on, as JSON.
+
+Of each the digest of its state, and how often each utterance was taught.
+"""
 
 import json
 import sys
 import time
+from collections import Counter
 
+from galloon.daemon.learner.events import Taught, from_entry
 from galloon.daemon.learner.fold import fold
 from galloon.daemon.learner.history import History
 from galloon.daemon.learner.learner import Learner
@@ -15,10 +20,12 @@ from galloon.learners.combiners.spec import CombinerSpec
 
 if __name__ == "__main__":
     reader = PostgresReader(sys.argv[1])
-    digests = {}
+    found = {}
     for stored in reader.learners():
         learner = Learner(stored.name, CombinerSpec.from_json(stored.spec), build, Limits(), time.monotonic)
         learner.read_from(History(reader, stored.key))
         fold(learner, reader.journal(stored.key, 0))
-        digests[stored.name] = state.digest(learner.capture())
-    print(json.dumps(digests))
+        events = (from_entry(entry) for entry in reader.journal(stored.key, 0))
+        taught = Counter(event.id for event in events if isinstance(event, Taught))
+        found[stored.name] = {"digest": state.digest(learner.capture()), "taught": taught}
+    print(json.dumps(found))
