@@ -8,6 +8,7 @@ from bench.clock import once, ratio
 from galloon.learners.automata.context import Reach
 from galloon.learners.automata.ensemble_context import EnsembleContext
 from galloon.learners.automata.expert import Ensemble
+from galloon.learners.automata.growing import append_slot
 from galloon.learners.automata.literal import acceptor, compose_and_minimise
 from galloon.learners.automata.rewriting import RewriteRules, rewrite_transducer
 
@@ -27,6 +28,7 @@ def figures() -> dict[str, dict[str, float]]:
         name = f"r={r} n={n} l={l}"
         found[f"A' direct : OpenFst's operations, {name}"] = _construction(r, n, l)
         found[f"push + flows : OpenFst's push, {name}"] = _push(r, n, l, copy_gb_s)
+        found[f"a slot more : A' with its push anew, {name}"] = _slot(r, n, l)
     return found
 
 
@@ -65,6 +67,18 @@ def _push(r: int, n: int, l: int, copy_gb_s: float) -> dict[str, float]:
         "times_the_bandwidth_bound": round(taken.fast_s / moved_s, 2),
         "ns_a_transition": round(taken.fast_s / context.transition_count * 1e9, 2),
     }
+
+
+def _slot(r: int, n: int, l: int) -> dict[str, float]:
+    context = EnsembleContext(Ensemble(r, l), Reach(n, n))
+    weights = np.random.default_rng(0).normal(size=context.transition_count)
+    pushed = context.push(weights)
+
+    def anew() -> None:
+        longer = EnsembleContext(Ensemble(r, l + 1), Reach(n, n))
+        longer.push(np.concatenate([weights, np.zeros(longer.transition_count - weights.size)]))
+
+    return ratio(anew, lambda: append_slot(context, pushed), repeats=20).rounded()
 
 
 def loaded(context: EnsembleContext, log_weights: np.ndarray) -> pynini.Fst:

@@ -28,6 +28,11 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
 @click.option(
     "--lattice", is_flag=True, help="Labels are words and may come again; transitions are numbered."
 )
+@click.option(
+    "--longest",
+    type=click.IntRange(1),
+    help="FILE is AT&T text that may have cycles: its paths of at most so many transitions, a@1, b@2, ...",
+)
 @click.option("--ignore-weights", is_flag=True, help="Leave out the weights of FILE: path experts have none.")
 @click.option(
     "--draw", "drawn", metavar="FOLDER", type=FOLDER, help="Write the pictures there, as SVG and DOT."
@@ -43,6 +48,7 @@ def automaton(
     gain: dict[str, Any],
     symbols: Path | None,
     lattice: bool,
+    longest: int | None,
     ignore_weights: bool,
     drawn: Path | None,
     exported: Path | None,
@@ -65,6 +71,7 @@ def automaton(
       galloon automaton -r 2 -l 4 --gain gappy -n 2 --max-gap 1
       galloon automaton experts.txt --gain ngram:order=3 --json
       galloon automaton line.slf.gz -n 2 --export machines
+      galloon automaton loops.txt --longest 6 --export machines
     """  # noqa: D301  # the command line library wants the character itself
     # Imported late: OpenFst takes a while to load.
     from galloon.clients.report.automaton_report import AutomatonReport
@@ -72,7 +79,7 @@ def automaton(
     from galloon.learners.gains.spec import gain_from_spec
 
     with failing_well():
-        expert, words = _expert(file, expert_count, slots, symbols, lattice, ignore_weights)
+        expert, words = _expert(file, expert_count, slots, symbols, lattice, longest, ignore_weights)
         report = AutomatonReport(expert, words, gain, build_both(expert, gain_from_spec(gain)))
         pictures = {} if drawn is None else report.draw(drawn)
         machines = () if exported is None else report.export(exported)
@@ -95,9 +102,10 @@ def _expert(
     slots: int | None,
     symbols: Path | None,
     lattice: bool,
+    longest: int | None,
     ignore_weights: bool,
 ) -> Any:
-    from galloon.clients.formats.expert_automaton import read_expert_automaton
+    from galloon.clients.formats.expert_automaton import read_expert_automaton, read_unrolled
     from galloon.learners.automata.expert import Ensemble
 
     if file is not None:
@@ -105,7 +113,13 @@ def _expert(
             raise WrongUsage(
                 "FILE and -r, -l exclude each other: the automaton is in the file, or an ensemble"
             )
+        if longest is not None:
+            if lattice:
+                raise WrongUsage("--longest and --lattice exclude each other: lattices have no cycles")
+            return read_unrolled(file, longest, symbols=symbols, ignore_weights=ignore_weights), None
         return read_expert_automaton(file, symbols=symbols, lattice=lattice, ignore_weights=ignore_weights)
+    if longest is not None:
+        raise WrongUsage("--longest needs a FILE")
     if expert_count is None or slots is None:
         raise WrongUsage("name a FILE, or an ensemble with both -r (experts) and -l (slots)")
     return Ensemble(expert_count, slots), None

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import asdict
 from typing import Any
 
 import click
@@ -18,6 +19,7 @@ from galloon.learners.automata.expert import Ensemble
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.errors import LearnerError
 from galloon.learners.gains.spec import gain_from_spec
+from galloon.learners.paths.beyond.games import GAMES
 from galloon.learners.paths.catalogue import NAMES
 from galloon.learners.paths.opponents import OPPONENTS, Table
 from galloon.learners.paths.simulation import Run
@@ -67,6 +69,11 @@ from galloon.learners.paths.theorems import promised
 @click.option(
     "--theorems", is_flag=True, help="Play nothing: print the closed form of every theorem for this game."
 )
+@click.option(
+    "--beyond",
+    type=click.Choice(list(GAMES)),
+    help="Another game, of a problem that the paper leaves open; only -T, --seed, --seeds and --json count.",
+)
 @click.option("--plot", type=OutputFile(), help="Write the curves as PNG or SVG, by the ending.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, curves included.")
 def simulate(**options: Any) -> None:
@@ -75,6 +82,9 @@ def simulate(**options: Any) -> None:
     Experts and truths are synthetic; the learners, gains and automata are those of the daemon. A learner's
     setting decides what it is told of each round: full information, its own path, or one number.
     """
+    if options["beyond"]:
+        _show_beyond(options)
+        return
     table = Table(options["experts"], options["slots"], options["rounds"])
     if options["theorems"]:
         _show_theorems(table, options)
@@ -130,6 +140,27 @@ def _show_theorems(table: Table, options: dict[str, Any]) -> None:
     shown.add_column("bound", justify="right")
     for row in rows:
         shown.add_row(row.learner, row.theorem, f"{row.bound:,.1f}")
+    Console().print(shown)
+
+
+def _show_beyond(options: dict[str, Any]) -> None:
+    name, seeds = options["beyond"], range(options["seed"], options["seed"] + options["seeds"])
+    try:
+        played = [
+            GAMES[name](options["rounds"], np.random.Generator(np.random.Philox(seed))) for seed in seeds
+        ]
+    except LearnerError as error:
+        raise click.UsageError(str(error)) from error
+    if options["as_json"]:
+        games = [[asdict(outcome) for outcome in outcomes] for outcomes in played]
+        print(json.dumps({"game": name, "rounds": options["rounds"], "seeds": list(seeds), "games": games}))
+        return
+    shown = RichTable(title=name, caption=f"mean of {len(played)} games of {options['rounds']} rounds")
+    for heading in ("against", "regret", "bound"):
+        shown.add_column(heading, justify="left" if heading == "against" else "right")
+    for row in zip(*played, strict=True):
+        regret, bound = (float(np.mean([getattr(each, key) for each in row])) for key in ("regret", "bound"))
+        shown.add_row(row[0].against, f"{regret:.1f}", f"{bound:.1f}")
     Console().print(shown)
 
 

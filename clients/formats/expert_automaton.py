@@ -1,8 +1,8 @@
-"""Expert automata from files: `read_expert_automaton`.
+"""Expert automata from files: `read_expert_automaton`, `read_unrolled`.
 
 AT&T text and OpenFst binaries are read as they are: every transition has a name of its own. The binary comes from
 anywhere, so a child process with limits reads it. The transitions of a word lattice, in any format that we know,
-are numbered e1, e2, ..., and the words are what they say.
+are numbered e1, e2, ..., and the words are what they say. AT&T text with cycles is unrolled.
 """
 
 from pathlib import Path
@@ -12,8 +12,9 @@ from galloon.clients.formats import fst_text, openfst_binary
 from galloon.clients.formats.lattice_files import read_lattice
 from galloon.clients.formats.registry import detect
 from galloon.clients.formats.source import Source, open_source
-from galloon.learners.automata.att_text import read_text
+from galloon.learners.automata.att_text import read_graph, read_text
 from galloon.learners.automata.expert import ExplicitAutomaton
+from galloon.learners.automata.unrolled import unroll
 from galloon.learners.automata.untrusted import read_untrusted
 from galloon.learners.errors import LearnerError
 from galloon.learners.observation import Lattice
@@ -34,6 +35,18 @@ def read_expert_automaton(
     except LearnerError as error:
         advice = "" if lattice else "if its labels are words, read it as a lattice with --lattice"
         raise FormatError(str(path), None, str(error), advice) from error
+
+
+def read_unrolled(
+    path: Path, longest: int, *, symbols: Path | None = None, ignore_weights: bool = False
+) -> ExplicitAutomaton:
+    """The paths of at most `longest` transitions of an automaton in AT&T text, which may have cycles."""
+    source = open_source(path)
+    table = None if symbols is None else open_source(symbols).text()
+    try:
+        return unroll(read_graph(source.text(), table, ignore_weights=ignore_weights), longest)
+    except LearnerError as error:
+        raise FormatError(str(path), None, str(error)) from error
 
 
 def _named(source: Source, symbols: Path | None, ignore_weights: bool) -> ExplicitAutomaton:

@@ -1,8 +1,9 @@
 """Expert automata as AT&T text, the format of fstprint and fstcompile; read and written without OpenFst.
 
 A line is `source target name [name] [weight]` for a transition or `state [weight]` for a final state; the
-source of the first line is the initial state. A symbol table is a text of `name number` lines; with one,
-a label may also be a number. `read_text`, `write_text`, `write_symbols`. Errors name the line.
+source of the first line is the initial state. A symbol table is a text of `name number` lines; with one, a
+label may also be a number. `read_text`, `read_graph` (cycles allowed), `write_text`, `write_symbols`. Errors
+name the line.
 """
 
 from collections.abc import Mapping
@@ -10,7 +11,7 @@ from math import isinf
 
 import numpy as np
 
-from galloon.learners.automata.expert import ExpertAutomaton, ExplicitAutomaton
+from galloon.learners.automata.expert import ExpertAutomaton, ExplicitAutomaton, Graph
 from galloon.learners.automata.limits import AutomatonLimits
 from galloon.learners.errors import InvalidInput
 
@@ -25,6 +26,20 @@ def read_text(
     limits: AutomatonLimits | None = None,
 ) -> ExplicitAutomaton:
     """The automaton of a text. Weights are refused, for they would be lost, unless told to ignore them."""
+    graph = read_graph(text, symbols, ignore_weights=ignore_weights, limits=limits)
+    return ExplicitAutomaton(
+        graph.state_count, graph.initial, graph.finals, graph.sources, graph.targets, graph.names
+    )
+
+
+def read_graph(
+    text: str,
+    symbols: str | None = None,
+    *,
+    ignore_weights: bool = False,
+    limits: AutomatonLimits | None = None,
+) -> Graph:
+    """The same for a text whose transitions may form cycles."""
     limits = limits or AutomatonLimits()
     limits.check_bytes(len(text.encode()) + len((symbols or "").encode()))
     table = _read_symbols(symbols) if symbols is not None else None
@@ -56,7 +71,7 @@ def read_text(
         )
     count = _state_count({*sources, *targets, *finals})
     limits.check_states(count)
-    return ExplicitAutomaton(
+    return Graph(
         count,
         initial,
         tuple(dict.fromkeys(finals)),

@@ -2,7 +2,8 @@
 
 `Ensemble` is r experts times l slots, every combination a path; transition `slot * experts + expert` has a
 name like `h2,5`. `ExplicitAutomaton` is any acyclic automaton with named transitions. Both know their
-transitions, count and list their paths, and check on construction that they are what they say.
+transitions, count and list their paths, and check on construction that they are what they say. A `Graph` of named
+transitions may have cycles: `unrolled.unroll` makes an expert automaton of its paths up to a length.
 """
 
 from collections.abc import Iterator
@@ -68,8 +69,8 @@ class Ensemble:
 
 
 @dataclass(frozen=True, eq=False)
-class ExplicitAutomaton:
-    """An acyclic automaton given by its transitions, in any order and with any numbering of states."""
+class Graph:
+    """Named transitions between states, in any order and with any numbering of states; cycles are allowed."""
 
     state_count: int
     initial: int
@@ -81,8 +82,6 @@ class ExplicitAutomaton:
     def __post_init__(self) -> None:
         self._check_shape()
         self._check_names()
-        _ = self.order  # raises on a cycle
-        self._check_connection()
 
     @property
     def edge_count(self) -> int:
@@ -91,9 +90,6 @@ class ExplicitAutomaton:
     def edge_name(self, edge: int) -> str:
         return self.names[edge]
 
-    def explicit(self) -> "ExplicitAutomaton":
-        return self
-
     @cached_property
     def outgoing(self) -> tuple[tuple[int, ...], ...]:
         """The transitions that leave each state, in their given order."""
@@ -101,6 +97,50 @@ class ExplicitAutomaton:
         for edge, source in enumerate(self.sources.tolist()):
             leaving[source].append(edge)
         return tuple(tuple(edges) for edges in leaving)
+
+    def is_final(self, state: int) -> bool:
+        return state in self._final_set
+
+    @cached_property
+    def _final_set(self) -> frozenset[int]:
+        return frozenset(self.finals)
+
+    def _check_shape(self) -> None:
+        if self.state_count < 1 or not self.finals:
+            raise InvalidInput("the automaton is empty: it needs a state and at least one final state")
+        if not len(self.sources) == len(self.targets) == len(self.names):
+            raise InvalidInput("sources, targets and names of the transitions differ in length")
+        used = [self.initial, *self.finals, *self.sources.tolist(), *self.targets.tolist()]
+        wrong = [state for state in used if not 0 <= state < self.state_count]
+        if wrong:
+            raise InvalidInput(f"state {wrong[0]} does not exist: states are 0 to {self.state_count - 1}")
+
+    def _check_names(self) -> None:
+        first: dict[str, int] = {}
+        for edge, name in enumerate(self.names):
+            if not name:
+                raise InvalidInput(
+                    f"transition {edge} (state {self.sources[edge]} to {self.targets[edge]}) has no name"
+                )
+            other = first.setdefault(name, edge)
+            if other != edge:
+                raise InvalidInput(
+                    f"the name {name!r} stands on two transitions (from states {self.sources[other]} and "
+                    f"{self.sources[edge]}); each transition needs a name of its own"
+                )
+
+
+@dataclass(frozen=True, eq=False)
+class ExplicitAutomaton(Graph):
+    """An acyclic automaton given by its transitions."""
+
+    def __post_init__(self) -> None:
+        Graph.__post_init__(self)
+        _ = self.order  # raises on a cycle
+        self._check_connection()
+
+    def explicit(self) -> "ExplicitAutomaton":
+        return self
 
     @cached_property
     def order(self) -> tuple[int, ...]:
@@ -120,7 +160,8 @@ class ExplicitAutomaton:
             inside = self._on_a_cycle({state for state in range(self.state_count) if indegree[state] > 0})
             raise InvalidInput(
                 f"the automaton has a cycle through transition {self.names[inside]!r} "
-                f"(state {self.sources[inside]} to {self.targets[inside]}); path experts need an acyclic one"
+                f"(state {self.sources[inside]} to {self.targets[inside]}); path experts need an acyclic one",
+                advice="unroll it to paths of some length (galloon automaton --longest)",
             )
         return tuple(order)
 
@@ -171,9 +212,6 @@ class ExplicitAutomaton:
                     )
         return np.array([depth[source] for source in self.sources.tolist()], dtype=np.int32)
 
-    def is_final(self, state: int) -> bool:
-        return state in self._final_set
-
     def paths(self, limit: int = PATH_LISTING_LIMIT) -> Iterator[tuple[int, ...]]:
         """Every accepting path, as transitions; refused beforehand when there are more than `limit`."""
         if self.path_count > limit:
@@ -189,34 +227,6 @@ class ExplicitAutomaton:
             ahead.extend(
                 (int(self.targets[edge]), (*prefix, edge)) for edge in reversed(self.outgoing[state])
             )
-
-    @cached_property
-    def _final_set(self) -> frozenset[int]:
-        return frozenset(self.finals)
-
-    def _check_shape(self) -> None:
-        if self.state_count < 1 or not self.finals:
-            raise InvalidInput("the automaton is empty: it needs a state and at least one final state")
-        if not len(self.sources) == len(self.targets) == len(self.names):
-            raise InvalidInput("sources, targets and names of the transitions differ in length")
-        used = [self.initial, *self.finals, *self.sources.tolist(), *self.targets.tolist()]
-        wrong = [state for state in used if not 0 <= state < self.state_count]
-        if wrong:
-            raise InvalidInput(f"state {wrong[0]} does not exist: states are 0 to {self.state_count - 1}")
-
-    def _check_names(self) -> None:
-        first: dict[str, int] = {}
-        for edge, name in enumerate(self.names):
-            if not name:
-                raise InvalidInput(
-                    f"transition {edge} (state {self.sources[edge]} to {self.targets[edge]}) has no name"
-                )
-            other = first.setdefault(name, edge)
-            if other != edge:
-                raise InvalidInput(
-                    f"the name {name!r} stands on two transitions (from states {self.sources[other]} and "
-                    f"{self.sources[edge]}); each transition needs a name of its own"
-                )
 
     def _check_connection(self) -> None:
         reached = {self.initial}

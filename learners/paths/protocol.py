@@ -1,4 +1,4 @@
-"""The small common protocol of every path learner, and the values that travel through it.
+"""The values that travel through a path learner: choices, memories, feedback, sizes.
 
 One round: `choose(round_number)` gives a `PathChoice`; later, or never, `learn(choice.memory, feedback)`.
 Nothing else changes a learner. `choose` changes nothing: it is a function of the state and of the round
@@ -9,7 +9,6 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -166,58 +165,3 @@ class Size:
     states: int
     transitions: int
     state_bytes: int
-
-
-class Learner(Protocol):
-    """A distribution over the paths of an expert automaton that learns from feedback."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def setting(self) -> Setting: ...
-    @property
-    def rounds_learned(self) -> int: ...
-
-    def choose(self, round_number: int) -> PathChoice:
-        """Draw a path for this round."""
-        ...
-
-    def choose_many(self, first_round: int, count: int) -> PathChoices:
-        """As `choose` for so many rounds, one after the other; for automata whose paths are equally long."""
-        ...
-
-    def choose_best(self) -> PathChoice:
-        """The most probable path, instead of drawing: no guarantee under partial feedback."""
-        ...
-
-    def memory_bytes(self) -> int:
-        """The most that the memory of one round takes, by arithmetic."""
-        ...
-
-    def learn(self, memory: Memory, feedback: Feedback) -> None:
-        """Take in what was revealed of the round that `memory` comes from."""
-        ...
-
-    def learn_many(self, lessons: list[tuple[Memory, Feedback]]) -> None:
-        """As one `learn` after the other; all is checked before anything changes."""
-        ...
-
-    def log_probability(self, path: IntArray) -> float:
-        """Log of the probability that the next choice is this path of the expert automaton."""
-        ...
-
-    def marginals(self) -> FloatArray:
-        """The probability that the next path uses each transition."""
-        ...
-
-    def size(self) -> Size: ...
-
-    def to_bytes(self) -> bytes:
-        """The whole state; a learner built alike and given these bytes continues with the same bits."""
-        ...
-
-    def restore(self, data: bytes) -> None: ...
-
-    def digest(self) -> str:
-        """A hash of the state: equal digests, equal future."""
-        ...
