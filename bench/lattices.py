@@ -1,11 +1,12 @@
-"""What lattices are worth: the default learner on a file with 1-best, n-best or lattice input.
+"""What lattices are worth: the default learner on a file with 1-best or lattice input, for sets of engines.
 
 The bundled sample holds few lattices, so name a file that has them; to write the table into a page:
 `python -m bench.lattices docs/results.md FILE`. A learner that has begun elsewhere errs elsewhere, so each input
-is also played from other starting points of the file, and the mean is shown.
+is played from several starting points of the file, and means are shown. Beside it stand minimum Bayes risk of the
+union of the same lattices, with nothing learned, and what the lattices hold in hindsight.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,111 +16,66 @@ from bench.progressive import learned_scores
 from galloon.clients.replay.baselines import baselines
 from galloon.clients.replay.material import Input, Material, normalizer_for, read_material
 from galloon.clients.scores.systems import SystemScores, difference
-from galloon.learners.alignment.graph import SILENT, graph_of
-from galloon.learners.alignment.settings import AlignmentSettings
 from galloon.learners.evaluation.error_rate import total, word_errors
-from galloon.learners.observation import ExpertOutput
 from galloon.learners.text.normalizers import normalizer
 from galloon.learners.unit import WORD
 
-STARTS = 8
-WHOLE = AlignmentSettings(lattice_beam=np.inf)
+STARTS = 4
+SETS = (("ps_dom",), ("ps_gen",), ("ps_dom", "ps_gen"), ("ps_dom", "ps_gen", "ps_fast"), ())  # () is all
+HEADS = (
+    "engines",
+    "best engine",
+    "galloon, 1-best",
+    "galloon, lattices",
+    "95 % of the difference",
+    "MBR of the union",
+    "best path",
+    "best token per slot",
+)
 
 
-@dataclass(frozen=True, slots=True)
-class InputScores:
-    """What the learner made of one kind of input, from the beginning and from other starts, and the best offer."""
-
-    played: SystemScores
-    mean_wer: float
-    oracle_wer: float
-
-
-def scores(material: Material, starts: int = STARTS) -> InputScores:
-    """Play the file from several starting points; what comes before them is played last."""
+def played(material: Material) -> tuple[SystemScores, float]:
+    """From the first line on, and the mean over all starts; what comes before a start is played last."""
     count = len(material.utterances)
     systems = []
-    for start in range(starts):
-        cut = start * count // starts
+    for start in range(STARTS):
+        cut = start * count // STARTS
         turned = material.utterances[cut:] + material.utterances[:cut]
         systems.append(learned_scores(replace(material, utterances=turned)))
-    rule = normalizer(normalizer_for(material.utterances))
-    offers = baselines(material.utterances, WORD, rule, seed=0)
-    best = [
-        word_errors(rule(utterance.target or ""), found.oracle_with_alternatives or "")
-        for utterance, found in zip(material.utterances, offers, strict=True)
-    ]
-    mean = float(np.mean([system.wer for system in systems]))
-    return InputScores(systems[0], mean, total(best).rate)
+    return systems[0], float(np.mean([system.wer for system in systems]))
 
 
-def engine_rates(material: Material) -> dict[str, tuple[float, float]]:
-    """Of engines with lattices: the WER of the 1-best, and that of the path nearest to the truth."""
-    rule = normalizer(normalizer_for(material.utterances))
-    found = {}
-    for column, name in enumerate(material.experts):
-        outputs = [utterance.outputs[column] for utterance in material.utterances]
-        if not any(output.lattice for output in outputs):
-            continue
-        counts, wrong = [], 0
-        for utterance, output in zip(material.utterances, outputs, strict=True):
-            truth = rule(utterance.target or "")
-            counts.append(word_errors(truth, rule(output.text)))
-            wrong += nearest_path(output, truth.split(), rule.name) if output.lattice else counts[-1].errors
-        said = total(counts)
-        found[name] = said.rate, 100 * wrong / max(1, said.reference_length)
-    return found
+def row(engines: tuple[str, ...], file: Path, limit: int | None = None) -> tuple[str, ...]:
+    """A row of the table: word error rates of these engines."""
+    plain, heard = (read_material(file, engines, limit, kind) for kind in (Input.BEST, Input.LATTICE))
+    rule = normalizer(normalizer_for(heard.utterances))
+    truths = [rule(utterance.target or "") for utterance in heard.utterances]
 
+    def rate(texts: list[str]) -> float:
+        return total(map(word_errors, truths, texts)).rate
 
-def nearest_path(output: ExpertOutput, truth: list[str], rule: str) -> int:
-    """Word errors of the path that has fewest: edit distances to all beginnings of the truth, state by state."""
-    graph = graph_of(output, WORD, normalizer(rule), WHOLE)
-    steps = np.arange(len(truth) + 1)
-    distance = np.full((graph.state_count, len(steps)), np.inf)
-    distance[graph.initial] = steps
-    same = {token: np.array([word == token for word in truth], dtype=bool) for token in graph.vocabulary}
-    for source, target, token in zip(graph.sources, graph.targets, graph.tokens, strict=True):
-        here = distance[source]
-        if token == SILENT:
-            reached = here
-        else:
-            reached = here + 1
-            unlike = ~same[graph.vocabulary[token]]
-            reached[1:] = np.minimum(reached[1:], here[:-1] + unlike)
-            reached = np.minimum.accumulate(reached - steps) + steps
-        distance[target] = np.minimum(distance[target], reached)
-    return int(distance[graph.finals, -1].min())
+    best = min(
+        rate([rule(utterance.outputs[place].text) for utterance in heard.utterances])
+        for place in range(len(heard.experts))
+    )
+    found = baselines(heard.utterances, WORD, rule, seed=0)
+    (without, mean_without), (with_lattices, mean_with) = played(plain), played(heard)
+    paired = difference(with_lattices, without, WORD)
+    return (
+        ", ".join(engines) or "all",
+        f"{best:.2f}",
+        f"{mean_without:.2f}",
+        f"{mean_with:.2f}",
+        f"{paired.low:+.2f} to {paired.high:+.2f}",
+        f"{rate([entry.vote if entry.mbr is None else entry.mbr for entry in found]):.2f}",
+        f"{rate([entry.oracle_lattice or '' for entry in found]):.2f}",
+        f"{rate([entry.oracle_with_alternatives or '' for entry in found]):.2f}",
+    )
 
 
 def page(file: Path, limit: int | None = None) -> str:
-    """FILE played with each input: the table, and a sentence on the engines with lattices."""
-    materials = {kind: read_material(file, (), limit, kind) for kind in Input}
-    found = {kind: scores(material) for kind, material in materials.items()}
-    plain = found[Input.BEST].played
-    lines = []
-    for kind, entry in found.items():
-        paired = difference(entry.played, plain, WORD)
-        between = "" if kind is Input.BEST else f"{paired.low:+.2f} to {paired.high:+.2f}"
-        lines.append(
-            (
-                kind.value,
-                f"{entry.played.wer:.2f}",
-                between,
-                f"{entry.mean_wer:.2f}",
-                f"{entry.oracle_wer:.2f}",
-            )
-        )
-    heads = (
-        "input",
-        "WER",
-        "95 % of the difference to 1best",
-        f"mean of {STARTS} starts",
-        "best token per slot",
-    )
-    rates = engine_rates(materials[Input.LATTICE]).items()
-    engines = ", ".join(f"{name} {one:.1f} and {best:.1f}" for name, (one, best) in rates)
-    said = f"WER of the 1-best, and of the lattice's path nearest to the truth: {engines}."
-    return f"{table(heads, lines)}\n\n{said}"
+    """FILE played with 1-best and with lattices, by several sets of its engines: the table."""
+    return table(HEADS, [row(engines, file, limit) for engines in SETS])
 
 
 main = page_command("lattices", page, "file")

@@ -13,7 +13,7 @@ words end at the node's time, pocketsphinx's start there.
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import overload
 
@@ -52,19 +52,23 @@ def read_slf(source: Source) -> ReadResult:
 def parse_slf(source: Source) -> tuple[Lattice, str]:
     """The lattice, and the utterance's name if the header gives one."""
     text = source.text()
-    header = _header(source, text)
-    nodes, links = (_columns(source, text, kind, header) for kind in ("I", "J"))
+    blocks = [_block(text, kind) for kind in ("I", "J")]
+    header = _header(source, text, blocks)
+    nodes, links = (
+        _columns(source, text, kind, block, header) for kind, block in zip(("I", "J"), blocks, strict=True)
+    )
     number = {name: index for index, name in enumerate(nodes.required("I"))}
     if len(number) < nodes.count:
         raise source.error(None, "two nodes have the same number")
     times = nodes.numbers("t", default=math.nan)
-    begins = _node_numbers(source, links, "S", number)
-    ends = _node_numbers(source, links, "E", number)
+    in_order = nodes.in_order("I")
+    begins = _node_numbers(source, links, "S", number, in_order=in_order)
+    ends = _node_numbers(source, links, "E", number, in_order=in_order)
     node_words = nodes.words()
     initial, final = _ends(source, header, number, begins, ends)
     if node_words is not None:
         starts_at_node = "pocketsphinx" in text[:1000].lower()
-        words = [node_words[node] for node in (begins if starts_at_node else ends)]
+        words = list(map(node_words.__getitem__, (begins if starts_at_node else ends).tolist()))
         if node_words[final if starts_at_node else initial]:
             source.note("word on the outermost node left out: no link carries it")
     else:
@@ -90,15 +94,28 @@ def parse_slf(source: Source) -> tuple[Lattice, str]:
     )
     if posteriors is not None:
         source.note("links carry posteriors, which were used in place of their scores")
-    elif "a" not in links.by_key and "l" not in links.by_key:
+    elif links.numbers("a") is None and links.numbers("l") is None:
         source.note("links carry no scores: all paths count alike")
     return lattice, header.get("UTTERANCE", "")
 
 
-def _header(source: Source, text: str) -> dict[str, str]:
+def _block(text: str, kind: str) -> tuple[int, int] | None:
+    """Where all rows of a kind stand, if nothing else stands between them, as nearly always."""
+    start = 0 if text.startswith(f"{kind}=") else text.find(f"\n{kind}=") + 1
+    if not start and not text.startswith(f"{kind}="):
+        return None
+    end = text.find("\n", max(start, text.rfind(f"\n{kind}=") + 1))
+    end = len(text) if end < 0 else end
+    alone = text.count("\n", start, end) == text.count(f"\n{kind}=", start, end)
+    return (start, end) if alone else None
+
+
+def _header(source: Source, text: str, blocks: list[tuple[int, int] | None]) -> dict[str, str]:
     """All fields of lines that are neither nodes, links nor comments."""
     header: dict[str, str] = {}
-    for match in _OTHER_LINE.finditer(text):
+    borders = [0, *(border for block in sorted(filter(None, blocks)) for border in block), len(text)]
+    others = zip(borders[::2], borders[1::2], strict=True)
+    for match in (found for begin, end in others for found in _OTHER_LINE.finditer(text, begin, end)):
         fields = _fields(match[0])
         if not fields:
             if match[0].strip():
@@ -141,16 +158,44 @@ class _Columns:
     count: int
     lines: Sequence[int]
     by_key: Mapping[str, Sequence[str | None]]
+    joined: Mapping[str, str]  # where every line has the same fields: the values of each, with blanks between
+    known: dict[tuple[str, float], NDArray[np.float64] | None] = field(default_factory=dict)
+
+    def column(self, key: str) -> Sequence[str | None] | None:
+        if key in self.joined:
+            return self.joined[key].split(" ")
+        return self.by_key.get(key)
 
     def required(self, key: str) -> Sequence[str]:
-        column = self.by_key.get(key, (None,) * self.count)
+        column = self.column(key) or (None,) * self.count
         if None in column:
             raise self.source.error(self.lines[column.index(None)], f"the field {key}= is missing")
         return column  # type: ignore[return-value]  # no None is in it, as was just checked
 
+    def in_order(self, key: str) -> bool:
+        """Whether the lines are numbered from 0 on."""
+        return self.joined.get(key) == " ".join(map(str, range(self.count)))
+
+    def plain_numbers(self, key: str) -> NDArray[np.float64] | None:
+        """The numbers of a field in which nothing but numbers stands, or None: then look at it closely."""
+        plain = self.joined.get(key)
+        if plain is None or plain.encode().translate(None, b"0123456789+-.eE "):
+            return None
+        try:
+            found = np.fromstring(plain, sep=" ")
+        except ValueError:  # something is no number after all
+            return None
+        return found if len(found) == self.count and np.isfinite(found).all() else None
+
     def numbers(self, key: str, default: float = 0.0) -> NDArray[np.float64] | None:
         """The numbers of a field, or None if no line has it."""
-        column = self.by_key.get(key)
+        if (key, default) not in self.known:
+            plain = self.plain_numbers(key)
+            self.known[key, default] = self._numbers(key, default) if plain is None else plain
+        return self.known[key, default]
+
+    def _numbers(self, key: str, default: float) -> NDArray[np.float64] | None:
+        column = self.column(key)
         if column is None:
             return None
         try:
@@ -166,7 +211,7 @@ class _Columns:
 
     def words(self) -> list[str] | None:
         """The words, silence as the empty string, or None if no line has one."""
-        column = self.by_key.get("W")
+        column = self.column("W")
         if column is None:
             return None
         words = ["" if word is None or word in SILENT else word for word in column]
@@ -184,8 +229,10 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _columns(source: Source, text: str, kind: str, header: Mapping[str, str]) -> _Columns:
-    """Split all rows of a kind; nearly always they look alike, and one compiled pattern takes them all."""
+def _columns(
+    source: Source, text: str, kind: str, block: tuple[int, int] | None, header: Mapping[str, str]
+) -> _Columns:
+    """Split all rows of a kind; nearly always they look alike, and are split together."""
     key, what = ("N", "nodes") if kind == "I" else ("L", "links")
     count = text.count(f"\n{kind}=") + text.startswith(f"{kind}=")
     declared = _whole(source, header, key)
@@ -197,15 +244,9 @@ def _columns(source: Source, text: str, kind: str, header: Mapping[str, str]) ->
     if kind == "I" and not count:
         raise source.error(None, "no node lines (I=...): an empty lattice")
     lines = _LineNumbers(text, kind, count)
-    first = re.search(rf"^{kind}=.*", text, re.MULTILINE)
-    keys = [field.partition("=")[0] for field in first[0].split()] if first else []
-    if len(keys) > 1 and len(set(keys)) == len(keys) and all(map(str.isalnum, keys)):
-        # Values with quotes or escapes do not match, and send the file the slow way.
-        pattern = r"[ \t]+".join(rf"{key}=([^\s\"\\]*)" for key in keys)
-        found = re.findall(rf"^{pattern}[ \t\r]*$", text, re.MULTILINE)
-        if len(found) == count:
-            short = [_SHORT.get(key, key) for key in keys]
-            return _Columns(source, count, lines, dict(zip(short, zip(*found, strict=True), strict=True)))
+    joined = _joined(text[slice(*block)], count) if block else None
+    if joined is not None:
+        return _Columns(source, count, lines, {}, joined)
     by_key: dict[str, list[str | None]] = {}
     for row, match in enumerate(re.finditer(rf"^{kind}=.*", text, re.MULTILINE)):
         for name, value in _fields(match[0]).items():
@@ -213,7 +254,26 @@ def _columns(source: Source, text: str, kind: str, header: Mapping[str, str]) ->
                 source.check("attributes", len(by_key) + 1)
                 by_key[name] = [None] * count
             by_key[name][row] = value
-    return _Columns(source, count, lines, by_key)
+    return _Columns(source, count, lines, by_key, {})
+
+
+def _joined(rows: str, count: int) -> dict[str, str] | None:
+    """The values of each field of these rows, with blanks between; None unless all rows have the same fields."""
+    if '"' in rows or "\\" in rows:  # quoted and escaped values are taken one by one
+        return None
+    cells = rows.split()
+    keys = [cell.partition("=")[0] for cell in rows.partition("\n")[0].split()]
+    if len(cells) != count * len(keys) or len(set(keys)) < len(keys) or not all(map(str.isalnum, keys)):
+        return None
+    joined = {}
+    for place, key in enumerate(keys):
+        column = " ".join(cells[place :: len(keys)])
+        sign = f"{key}="
+        # Every value begins with its sign, and has it nowhere else.
+        if not column.startswith(sign) or not column.count(sign) == column.count(f" {sign}") + 1 == count:
+            return None
+        joined[_SHORT.get(key, key)] = column.replace(sign, "")
+    return joined
 
 
 def _fields(line: str) -> dict[str, str]:
@@ -239,10 +299,18 @@ def _whole(source: Source, header: Mapping[str, str], key: str) -> int:
     return int(value)
 
 
-def _node_numbers(source: Source, links: _Columns, key: str, number: Mapping[str, int]) -> list[int]:
+def _node_numbers(
+    source: Source, links: _Columns, key: str, number: Mapping[str, int], *, in_order: bool
+) -> NDArray[np.int64]:
+    plain = links.joined.get(key) if in_order else None
+    # Ten times as fast as by name. What has other signs than digits, or is out of range, is looked at closely.
+    if plain is not None and not plain.encode().translate(None, b"0123456789 "):
+        found = np.fromstring(plain, dtype=np.int64, sep=" ")
+        if len(found) == links.count and found.size and found.min() >= 0 and found.max() < len(number):
+            return found
     names = links.required(key)
     try:
-        return [number[name] for name in names]
+        return np.array([number[name] for name in names], dtype=np.int64)
     except KeyError as problem:
         row = names.index(problem.args[0])
         raise source.error(
@@ -254,11 +322,11 @@ def _ends(
     source: Source,
     header: Mapping[str, str],
     number: Mapping[str, int],
-    begins: Sequence[int],
-    ends: Sequence[int],
+    begins: NDArray[np.int64],
+    ends: NDArray[np.int64],
 ) -> tuple[int, int]:
     """The first and the last node: as the header says, else the only ones without links in or out."""
-    sides = (("start", "initial", set(ends)), ("end", "final", set(begins)))
+    sides = (("start", "initial", ends), ("end", "final", begins))
     found = []
     for key, word, used in sides:
         if key in header:
@@ -266,7 +334,7 @@ def _ends(
                 raise source.error(None, f"{key}={header[key]} names a node that does not exist")
             found.append(number[header[key]])
             continue
-        candidates = [index for index in number.values() if index not in used]
+        candidates = np.setdiff1d(np.arange(len(number)), used).tolist()
         if len(candidates) != 1:
             raise source.error(
                 None, f"{len(candidates)} nodes could be the {word} one", f"give {key}= in the header"
@@ -290,8 +358,16 @@ def _parts(
                 values = np.log(values) if setting["base"] == 0 else values * math.log(setting["base"])
         logs.append(values)
     certain = None if posteriors is None else np.log(np.maximum(posteriors, SMALLEST_POSTERIOR))
-    scales = (setting["acscale"], setting["lmscale"], setting["wdpenalty"])
-    return ArcScores(logs[0], logs[1], certain, *scales)
+    # What galloon wrote says how much of either is in its scores, which stand whole in `l`.
+    acoustic, language = (finite(header.get(key, "")) for key in ("acused", "lmused"))
+    return ArcScores(
+        logs[0],
+        logs[1],
+        certain,
+        setting["acscale"] if acoustic is None else acoustic,
+        setting["lmscale"] if language is None else language,
+        setting["wdpenalty"],
+    )
 
 
 def _settings(source: Source, header: Mapping[str, str]) -> dict[str, float]:

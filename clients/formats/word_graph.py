@@ -22,8 +22,8 @@ SMALLEST_POSTERIOR = 1e-30
 class Arcs:
     """The arcs of a graph as columns; `lines` says where in the file each was read."""
 
-    sources: Sequence[int]
-    targets: Sequence[int]
+    sources: Sequence[int] | NDArray[np.int64]
+    targets: Sequence[int] | NDArray[np.int64]
     words: Sequence[str]  # "" where the arc says nothing
     log_scores: Sequence[float] | NDArray[np.float64]
     lines: Sequence[int]
@@ -120,10 +120,12 @@ def best_path(lattice: Lattice) -> tuple[Word, ...]:
     arriving = [-1] * lattice.state_count
     best[lattice.initial] = 0.0
     sources, targets = lattice.sources.tolist(), lattice.targets.tolist()
-    for arc, score in enumerate(lattice.log_scores.tolist()):
-        total = best[sources[arc]] + score
-        if total > best[targets[arc]]:
-            best[targets[arc]], arriving[targets[arc]] = total, arc
+    for arc, (begin, end, score) in enumerate(
+        zip(sources, targets, lattice.log_scores.tolist(), strict=True)
+    ):
+        total = best[begin] + score
+        if total > best[end]:
+            best[end], arriving[end] = total, arc
     state = max(lattice.finals, key=best.__getitem__)
     words: list[Word] = []
     times = lattice.times
@@ -180,6 +182,10 @@ def _on_complete_paths(
     count: int, start: int, finals: list[int], begins: NDArray[np.int64], ends: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
     """Which states lie on a path from the start to a final state; arcs are sorted by their first state."""
+    arriving, leaving = (np.bincount(side, minlength=count) > 0 for side in (ends, begins))
+    arriving[start], leaving[finals] = not arriving[start], True
+    if arriving.all() and leaving.all():  # each state follows one that does, and leads to one that does
+        return np.ones(count, dtype=np.bool_)
     reached, ending = bytearray(count), bytearray(count)
     reached[start] = 1
     for state in finals:

@@ -5,12 +5,17 @@ each slot: it is where a learner that is told little begins. The oracle takes th
 nobody can without knowing the truth.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
+from rapidfuzz.distance import Levenshtein
 
 from galloon.learners.alignment import align, align_target, heard_alternatives, majority_vote
+from galloon.learners.alignment.sequences import tokens_of
+from galloon.learners.lattices.decoding import nearest_words
+from galloon.learners.lattices.union import union_words
 from galloon.learners.observation import Utterance
 from galloon.learners.offers import NULL, Offers
 from galloon.learners.text.normalizers import Normalizer
@@ -25,6 +30,11 @@ class Baselines:
     uniform: str
     oracle: str | None
     oracle_with_alternatives: str | None  # the same if lattices and n-best lists may offer tokens too
+    # Where somebody has a lattice: the words of least risk of the union of all, and of each lattice alone, at the
+    # scales that nothing was learned of. And the best path of any engine's lattice, or its words, in hindsight.
+    mbr: str | None = None
+    mbr_alone: Mapping[str, str] = field(default_factory=dict)
+    oracle_lattice: str | None = None
 
 
 def baselines(utterances: Iterable[Utterance], unit: Unit, rule: Normalizer, seed: int) -> list[Baselines]:
@@ -44,7 +54,23 @@ def _of_one(utterance: Utterance, unit: Unit, rule: Normalizer, draws: np.random
         oracles = [
             unit.join(_texts(seen, _best(seen, utterance.target, unit, rule))) for seen in (network, heard)
         ]
-    return Baselines(unit.join(vote), unit.join(_texts(network, blind)), *oracles)
+    mbr, alone, nearest = _of_lattices(utterance, unit, rule)
+    blindly = unit.join(_texts(network, blind))
+    return Baselines(unit.join(vote), blindly, oracles[0], oracles[1], mbr, alone, nearest)
+
+
+def _of_lattices(
+    utterance: Utterance, unit: Unit, rule: Normalizer
+) -> tuple[str | None, dict[str, str], str | None]:
+    with_lattice = [output for output in utterance.outputs if output.lattice is not None]
+    union = unit.join(union_words(utterance.outputs, unit, rule)) if with_lattice else None
+    alone = {output.name: unit.join(union_words((output,), unit, rule)) for output in with_lattice}
+    if utterance.target is None:
+        return union, alone, None
+    truth = unit.split(rule(utterance.target).split())
+    offered = [tokens_of(output.words, unit, rule).tokens for output in utterance.outputs]
+    offered += [nearest_words(output, truth, unit, rule) for output in with_lattice]
+    return union, alone, unit.join(min(offered, key=partial(Levenshtein.distance, truth)))
 
 
 def _best(network: Offers, target: str, unit: Unit, rule: Normalizer) -> np.ndarray:

@@ -3,5 +3,7 @@
 GALLOON = "galloon"
 VOTE = "vote"
 UNIFORM = "uniform"
+MBR = "mbr"  # of the union of all lattices; of one engine alone: "mbr, ENGINE"
 ORACLE = "oracle_slot"
 ORACLE_WITH_ALTERNATIVES = "oracle_slot_with_alternatives"
+ORACLE_LATTICE = "oracle_lattice"

@@ -1,10 +1,18 @@
 """Everything that a replay came to, scored: `score_runs` makes `Results` of what was played."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from galloon.clients.replay.baselines import baselines
-from galloon.clients.replay.names import GALLOON, ORACLE, ORACLE_WITH_ALTERNATIVES, UNIFORM, VOTE
+from galloon.clients.replay.baselines import Baselines, baselines
+from galloon.clients.replay.names import (
+    GALLOON,
+    MBR,
+    ORACLE,
+    ORACLE_LATTICE,
+    ORACLE_WITH_ALTERNATIVES,
+    UNIFORM,
+    VOTE,
+)
 from galloon.clients.replay.play import Played
 from galloon.clients.scores.systems import SystemScores, difference, score_texts
 from galloon.codec.explanation import Explanation
@@ -33,6 +41,10 @@ class Results:
     uniform: SystemScores
     oracle: SystemScores
     oracle_with_alternatives: SystemScores | None  # where engines sent more than their 1-best
+    oracle_lattice: SystemScores | None  # where engines sent lattices
+    mbr: Mapping[
+        str, SystemScores
+    ]  # minimum Bayes risk of the lattices' union, and of each alone; or nothing
     galloon: Mapping[str, SystemScores]  # by name of the run
     runs: Mapping[str, Played]
 
@@ -58,17 +70,26 @@ class Results:
     @property
     def systems(self) -> tuple[SystemScores, ...]:
         """Engines, then what is computed from them, then what learned."""
-        return (*self.engines.values(), self.uniform, self.vote, *self.galloon.values())
+        return (
+            *self.engines.values(),
+            self.uniform,
+            self.vote,
+            *self.mbr.values(),
+            *self.galloon.values(),
+        )
 
     @property
     def oracles(self) -> dict[str, SystemScores]:
         """What nobody can reach without knowing the truth, by what the slots may offer."""
         if self.oracle_with_alternatives is None:
             return {"best token per slot": self.oracle}
-        return {
+        found = {
             "best token per slot, of the 1-best": self.oracle,
             "best token per slot, lattices too": self.oracle_with_alternatives,
         }
+        if self.oracle_lattice is not None:
+            found["best path of a lattice"] = self.oracle_lattice
+        return found
 
     def explanation_of(self, utterance_id: str) -> Explanation:
         """Of the utterance that was asked about."""
@@ -92,6 +113,8 @@ def score_runs(
     without_learning = baselines(known, unit, rule, spec.seed)
     said = [{output.name: output.text for output in entry.outputs} for entry in known]
 
+    lattices = any(entry.mbr is not None for entry in without_learning)
+
     def system(name: str, texts: Sequence[str | None]) -> SystemScores:
         return score_texts(name, references, texts, rule)
 
@@ -113,6 +136,24 @@ def score_runs(
         system(ORACLE_WITH_ALTERNATIVES, [entry.oracle_with_alternatives or "" for entry in without_learning])
         if any(output.lattice or output.nbest for entry in known for output in entry.outputs)
         else None,
+        system(ORACLE_LATTICE, [entry.oracle_lattice or "" for entry in without_learning])
+        if lattices
+        else None,
+        _mbr_texts(without_learning, system) if lattices else {},
         {name: system(name, [played.rounds[i].choice.text for i in scored]) for name, played in runs.items()},
         dict(runs),
     )
+
+
+def _mbr_texts(
+    found: Sequence[Baselines], system: Callable[[str, Sequence[str | None]], SystemScores]
+) -> dict[str, SystemScores]:
+    """Of the union: the vote where nobody has a lattice. Of an engine alone: where it has one."""
+    alone = dict.fromkeys(name for entry in found for name in entry.mbr_alone)
+    return {
+        MBR: system(MBR, [entry.vote if entry.mbr is None else entry.mbr for entry in found]),
+        **{
+            f"{MBR}, {name}": system(f"{MBR}, {name}", [entry.mbr_alone.get(name) for entry in found])
+            for name in alone
+        },
+    }

@@ -10,7 +10,7 @@ from typing import Any
 
 from galloon.clients.commands.explanation_view import explanation_to_json
 from galloon.clients.replay.curves import fifths
-from galloon.clients.replay.names import GALLOON
+from galloon.clients.replay.names import GALLOON, MBR
 from galloon.clients.replay.results import Results
 from galloon.clients.scores.systems import SystemScores, difference_to_json, interval_to_json, rounded
 from galloon.learners.evaluation.error_rate import total
@@ -30,6 +30,7 @@ def summary(results: Results, by: str, explained: str | None = None) -> dict[str
         "engines": {name: system.as_json(unit) for name, system in results.engines.items()},
         "vote": results.vote.as_json(unit),
         "uniform": results.uniform.as_json(unit),
+        **({MBR: _mbr(results)} if results.mbr else {}),
         "galloon": main.as_json(unit),
         "oracle_slot": results.oracle.rates(),
         **_more_on_offer(results),
@@ -63,8 +64,22 @@ def summary(results: Results, by: str, explained: str | None = None) -> dict[str
 
 def _more_on_offer(results: Results) -> dict[str, Any]:
     """What the best token per slot comes to when lattices and n-best lists offer theirs too."""
-    more = results.oracle_with_alternatives
-    return {} if more is None else {more.name: more.rates()}
+    more = (results.oracle_with_alternatives, results.oracle_lattice)
+    return {oracle.name: oracle.rates() for oracle in more if oracle is not None}
+
+
+def _mbr(results: Results) -> dict[str, Any]:
+    """Minimum Bayes risk of the lattices' union, with the difference to it, and of each lattice alone."""
+    union = results.mbr[MBR]
+    return {
+        **union.as_json(results.unit),
+        "galloon_against_it": difference_to_json(results.against(union), results.unit),
+        "alone": {
+            name.removeprefix(f"{MBR}, "): system.as_json(results.unit)
+            for name, system in results.mbr.items()
+            if name != MBR
+        },
+    }
 
 
 def _explanation(results: Results, explained: str | None) -> dict[str, Any]:

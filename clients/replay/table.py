@@ -64,7 +64,7 @@ def _table(results: Results) -> Table:
     if len(results.engines) > len(most):
         table.add_row(f"and {len(results.engines) - len(most):,} engines that ran less often", style="dim")
     table.add_section()
-    shown = [results.vote, *results.galloon.values()]
+    shown = [results.vote, *results.mbr.values(), *results.galloon.values()]
     if any(played.told_little for played in results.runs.values()):
         shown.insert(0, results.uniform)  # where a learner that is told little begins
     for system in shown:

@@ -5,20 +5,22 @@ an arc that says nothing. N-best lists become a graph with one branch each, weig
 any, else by rank: the second counts half, the third a third.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from galloon.learners.alignment.settings import AlignmentSettings
 from galloon.learners.errors import BudgetExceeded, InvalidInput
-from galloon.learners.kernels.lattice import best_scores, sorted_arcs
-from galloon.learners.observation import ExpertOutput, Hypothesis, Lattice
+from galloon.learners.kernels.lattice import best_scores, posteriors, sorted_arcs
+from galloon.learners.lattices.scales import GRIDS, START, grid_of, scaled_scores
+from galloon.learners.observation import ArcScores, ExpertOutput, Hypothesis, Lattice
 from galloon.learners.text.normalizers import Normalizer
 from galloon.learners.unit import Unit
 
 SILENT = -1
+_EQUAL = 1e-9  # scores of the same path, summed in another order
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,11 @@ class TokenGraph:
     tokens: NDArray[np.int32]
     vocabulary: tuple[str, ...]
     times: NDArray[np.float64] | None  # start and end of each arc
+    parts: (
+        ArcScores | None
+    )  # the acoustic scores of the arcs and the scales in use, where the lattice tells them
+    ends_word: NDArray[np.bool_]  # whether a word of the lattice ends with this arc
+    forms: Mapping[str, str]  # how the lattice writes words, by their tokens
 
 
 def graph_of(
@@ -47,14 +54,24 @@ def graph_of(
     if not acyclic:
         raise InvalidInput(f"the lattice of expert {output.name!r} has a cycle; a word graph must not")
     finals = np.array(lattice.finals, dtype=np.int64)
-    scores = lattice.log_scores[order].astype(np.float64)
-    through = best_scores(lattice.state_count, lattice.initial, finals, begins[order], ends[order], scores)
+    graph = (lattice.state_count, lattice.initial, finals, begins[order], ends[order])
+    scores = _start_scores(lattice)[order]
+    through = best_scores(*graph, scores)
     if not through.size or not through.max() > -np.inf:
         raise InvalidInput(
             f"the lattice of expert {output.name!r} has no path from its initial to a final state"
         )
-    kept = order[through >= through.max() - settings.lattice_beam]
+    # The best path stays whole, however flat the lattice is.
+    worth = posteriors(*graph, scores) >= settings.least_arc_posterior
+    kept = order[worth | (through >= through.max() - _EQUAL)]
     return _spell(lattice, kept, finals, unit, normalizer)
+
+
+def _start_scores(lattice: Lattice) -> NDArray[np.float64]:
+    """The scores by which arcs are kept or left out: those before anything is learned of the engine."""
+    start = GRIDS[grid_of(lattice.parts)][START]
+    spoken = np.array([bool(word) for word in lattice.words])
+    return scaled_scores(start, lattice.log_scores, lattice.parts, spoken)
 
 
 def _spell(
@@ -76,6 +93,10 @@ def _spell(
     first, last = link == 0, link + 1 == links[arc]
     between = lattice.state_count - 1 + np.cumsum(~last)  # the state behind a link that is not the last
     starts, ends = lattice.sources[kept][arc], lattice.targets[kept][arc]
+    tokens = all_tokens[_starts(lengths)[word_of_arc][arc] + link]
+    parts = lattice.parts
+    if parts is not None and parts.acoustic is not None:
+        parts = replace(parts, acoustic=np.where(first, parts.acoustic[kept][arc], 0.0))
     return TokenGraph(
         lattice.state_count + int(np.count_nonzero(~last)),
         lattice.initial,
@@ -83,9 +104,12 @@ def _spell(
         np.where(first, starts, between - ~last).astype(np.int32),
         np.where(last, ends, between).astype(np.int32),
         np.where(first, lattice.log_scores[kept][arc], 0.0).astype(np.float64),
-        all_tokens[_starts(lengths)[word_of_arc][arc] + link],
+        tokens,
         tuple(numbers),
         None if lattice.times is None else lattice.times[np.stack([starts, ends], axis=1)].astype(np.float64),
+        parts,
+        last & (tokens != SILENT),
+        {" ".join(normalizer.split_word(word)): word for word in reversed(words)},
     )
 
 
@@ -148,6 +172,11 @@ def _check(lattice: Lattice, name: str, settings: AlignmentSettings) -> None:
     if not same_length or ends.min() < 0 or ends.max() >= lattice.state_count:
         raise InvalidInput(
             f"the lattice of expert {name!r} names states that do not exist, or its arcs' columns differ"
+        )
+    acoustic = lattice.parts.acoustic if lattice.parts is not None else None
+    if acoustic is not None and (acoustic.shape != (arcs,) or not np.isfinite(acoustic).all()):
+        raise InvalidInput(
+            f"the lattice of expert {name!r} needs a finite acoustic score of each arc, or none"
         )
     if not np.isfinite(lattice.log_scores).all():
         raise InvalidInput(f"the lattice of expert {name!r} has a score that is not a finite number")

@@ -5,8 +5,9 @@ forward-backward; the slots only say where each arc belongs: where the best path
 what all experts said. `heard_alternatives` adds them to the offers of the slots where experts differ.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,9 +39,11 @@ def heard_alternatives(
     unit: Unit = WORD,
     normalizer: str | Normalizer = "basic",
     settings: AlignmentSettings = DEFAULT_SETTINGS,
+    graphs: Mapping[str, TokenGraph] = MappingProxyType({}),
 ) -> Offers:
     """The network with what these experts' lattices and n-best lists say where experts differ.
 
+    `graphs` are those of the experts' lattices that somebody has made and scaled already.
     Of each: the probability of every token on offer there, of null, and of its own best `alternatives` others.
     Nothing changes without any.
     """
@@ -55,7 +58,7 @@ def heard_alternatives(
     rows: list[tuple[int, int, int, float]] = []
     for output in said:
         expert = network.experts.index(output.name)
-        found = slot_posteriors(network, output, unit, rule, settings)
+        found = slot_posteriors(network, output, unit, rule, settings, graphs.get(output.name))
         chances = found.probabilities[disputed]
         left = np.maximum(0.0, 1.0 - chances.sum(axis=1))
         rows += [(int(slot), expert, NULL, float(left[place])) for place, slot in enumerate(disputed)]
@@ -74,10 +77,11 @@ def slot_posteriors(
     unit: Unit = WORD,
     normalizer: str | Normalizer = "basic",
     settings: AlignmentSettings = DEFAULT_SETTINGS,
+    graph: TokenGraph | None = None,
 ) -> SlotPosteriors:
     """How probable each token is in each slot, by the expert's lattice, or else by its n-best list."""
     rule = normalizer if isinstance(normalizer, Normalizer) else named(normalizer)
-    graph = graph_of(output, unit, rule, settings)
+    graph = graph or graph_of(output, unit, rule, settings)
     slots = network.slot_count
     steps = float(graph.sources.size + graph.state_count) * (slots + 1)
     if steps > settings.lattice_steps:

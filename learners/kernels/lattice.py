@@ -1,7 +1,8 @@
 """Lattices: how probable each arc is, and into which slot it falls.
 
 `sorted_arcs` puts arcs in topological order, `posteriors` is the forward-backward pass (sums in the log
-domain), `best_scores` the same with maxima, for pruning. `place_arcs` runs the best path through each arc, in
+domain), `best_scores` the same with maxima, for pruning, `nearest_path` what is
+nearest to a truth. `place_arcs` runs the best path through each arc, in
 its best alignment to the slots, by a forward and a backward pass over states x slot boundaries.
 
 Letters: arcs e from `sources[e]` to `targets[e]` (int32) with natural-log `scores` (float64); a arcs, q states,
@@ -92,6 +93,60 @@ def best_scores(state_count, initial, finals, sources, targets, scores):
     for e in range(sources.shape[0]):
         result[e] = forward[sources[e]] + scores[e] + backward[targets[e]]
     return result
+
+
+@njit(cache=True, nogil=True)
+def nearest_path(state_count, initial, finals, sources, targets, tokens, truth):
+    """The arcs of the path that is fewest edits away from the true tokens, last first, as int64.
+
+    tokens: int32 as in `place_arcs`; truth: int32. Edit distances to all beginnings of the truth, state by state.
+    """
+    m = truth.shape[0]
+    far = state_count + m + 1  # more edits than any path needs
+    edits = np.full((state_count, m + 1), far, dtype=np.int32)
+    came = np.full((state_count, m + 1), NOWHERE, dtype=np.int64)  # by which arc, or -1 by leaving a word out
+    step = np.zeros((state_count, m + 1), dtype=np.int32)  # how many true tokens that took
+    closed = np.zeros(state_count, dtype=np.bool_)
+    edits[initial, 0] = 0
+    for e in range(sources.shape[0] + 1):
+        last = e == sources.shape[0]
+        for q in finals if last else sources[e : e + 1].astype(np.int64):
+            if closed[q]:
+                continue
+            closed[q] = True
+            for i in range(m):
+                if edits[q, i] + 1 < edits[q, i + 1]:
+                    edits[q, i + 1] = edits[q, i] + 1
+                    came[q, i + 1], step[q, i + 1] = NOWHERE, 1
+        if last:
+            break
+        q, t = sources[e], targets[e]
+        for i in range(m + 1):
+            if edits[q, i] >= far:
+                continue
+            cost = edits[q, i] + (1 if tokens[e] >= 0 else 0)
+            if cost < edits[t, i]:
+                edits[t, i], came[t, i], step[t, i] = cost, e, 0
+            if tokens[e] >= 0 and i < m:
+                cost = edits[q, i] + (0 if tokens[e] == truth[i] else 1)
+                if cost < edits[t, i + 1]:
+                    edits[t, i + 1], came[t, i + 1], step[t, i + 1] = cost, e, 1
+    state, i = finals[0], m
+    for f in finals:
+        if edits[f, m] < edits[state, m]:
+            state = f
+    path = np.empty(sources.shape[0], dtype=np.int64)
+    count = 0
+    while state != initial or i > 0:
+        e = came[state, i]
+        if e == NOWHERE and step[state, i] == 0:
+            break  # no path leads here
+        i -= step[state, i]
+        if e != NOWHERE:
+            path[count] = e
+            count += 1
+            state = sources[e]
+    return path[:count]
 
 
 @njit(cache=True, nogil=True)
@@ -192,6 +247,7 @@ def warm_up() -> None:
     posteriors(3, 0, finals, sources, targets, scores)
     best_scores(3, 0, finals, sources, targets, scores)
     tokens, nan = np.array([0, -1, 0], dtype=np.int32), np.full((3, 2), np.nan)
+    nearest_path(3, 0, finals, sources, targets, tokens, tokens[:1])
     place_arcs(
         3,
         0,

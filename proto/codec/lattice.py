@@ -3,7 +3,13 @@
 import numpy as np
 
 from galloon.codec.errors import InvalidMessage
-from galloon.learners.observation import Lattice
+from galloon.learners.observation import (
+    LEAST_SCALE,
+    MOST_SCALE,
+    POSTERIORS_ACOUSTIC_SCALE,
+    ArcScores,
+    Lattice,
+)
 from galloon.v1 import utterance_pb2 as wire
 
 STATES = 100_000
@@ -43,11 +49,30 @@ def lattice_from_wire(message: wire.Lattice, field: str) -> Lattice:
         tuple(message.words),
         scores,
         times if message.times else None,
+        _parts_from_wire(message, arcs, field),
     )
 
 
+def _parts_from_wire(message: wire.Lattice, arcs: int, field: str) -> ArcScores | None:
+    if not message.acoustic_scores:
+        return None
+    acoustic = np.array(message.acoustic_scores, np.float64)
+    if len(acoustic) != arcs:
+        raise InvalidMessage(
+            f"{field}.acoustic_scores", f"{len(acoustic)} for {arcs} arcs", "send one for each, or none"
+        )
+    if not np.isfinite(acoustic).all():
+        raise InvalidMessage(f"{field}.acoustic_scores", "must be finite")
+    scales = message.acoustic_scale or POSTERIORS_ACOUSTIC_SCALE, message.language_scale or 1.0
+    for name, scale in zip(("acoustic_scale", "language_scale"), scales, strict=True):
+        if not LEAST_SCALE <= scale <= MOST_SCALE:  # also refuses NaN
+            allowed = f"give 0 or a number from {LEAST_SCALE:g} to {MOST_SCALE:g}"
+            raise InvalidMessage(f"{field}.{name}", f"{scale}", allowed)
+    return ArcScores(acoustic, acoustic_scale=scales[0], language_scale=scales[1])
+
+
 def lattice_to_wire(lattice: Lattice) -> wire.Lattice:
-    return wire.Lattice(
+    message = wire.Lattice(
         state_count=lattice.state_count,
         initial=lattice.initial,
         finals=lattice.finals,
@@ -57,3 +82,7 @@ def lattice_to_wire(lattice: Lattice) -> wire.Lattice:
         log_scores=lattice.log_scores.tolist(),
         times=[] if lattice.times is None else lattice.times.tolist(),
     )
+    if lattice.parts is not None and lattice.parts.acoustic is not None:
+        message.acoustic_scores.extend(lattice.parts.acoustic.tolist())
+        message.acoustic_scale, message.language_scale = lattice.parts.scales_used
+    return message

@@ -53,3 +53,17 @@ def best_placings(initial, finals, arcs, tokens, fits, skips, alone):
                 slot = places.get(e)
                 best[e][slot] = max(best[e].get(slot, float("-inf")), total)
     return best
+
+
+def fewest_edits(initial, finals, arcs, tokens, truth):
+    """Of all paths: the edits of the one that is nearest to these true tokens."""
+
+    def edits(one, other):
+        if not one or not other:
+            return len(one) + len(other)
+        kept = edits(one[1:], other[1:]) + (one[0] != other[0])
+        return min(kept, edits(one[1:], other) + 1, edits(one, other[1:]) + 1)
+
+    return min(
+        edits([tokens[e] for e in path if tokens[e] >= 0], truth) for path in paths(initial, finals, arcs)
+    )

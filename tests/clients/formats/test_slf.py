@@ -169,3 +169,13 @@ def test_lattice_files_stay_in_their_folder(name: str, tmp_path):
     written = (tmp_path / relative).resolve()
     assert written.is_relative_to((tmp_path / "out.lattices").resolve())
     assert parse_slf(open_source(written))[0].words == ("a",)
+
+
+def test_acoustic_scores_and_their_scales_survive_writing_to_the_bit():
+    head = "VERSION=1.0 lmscale=12\nN=2 L=2\nI=0\nI=1\n"
+    lattice = parse(f"{head}J=0 S=0 E=1 W=a a=-30.1 l=-1.7\nJ=1 S=0 E=1 W=b a=-29.3 l=-2.1\n")
+    again = parse(write_slf(lattice))
+    assert again.log_scores.tolist() == lattice.log_scores.tolist()
+    assert again.parts.acoustic.tolist() == lattice.parts.acoustic.tolist()
+    assert again.parts.scales_used == lattice.parts.scales_used == (1.0, 12.0)
+    assert parse(write_slf(again)).parts.scales_used == (1.0, 12.0)

@@ -14,7 +14,7 @@ from galloon.learners.observation import ExpertOutput, Lattice
 from galloon.learners.text.normalizers import normalizer
 from galloon.learners.unit import CHAR, WORD
 
-UNPRUNED = AlignmentSettings(lattice_beam=1e6)
+UNPRUNED = AlignmentSettings(least_arc_posterior=0.0)
 BASIC = normalizer("basic")
 WORDS = ("", "...", "one", "One", "well-known", "New York", "a b c")
 STATES = 5

@@ -1,11 +1,14 @@
 """The lattice kernels against all paths and all alignments."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rapidfuzz.distance import Levenshtein
 
-from galloon.learners.kernels.lattice import best_scores, place_arcs, posteriors, sorted_arcs
+from galloon.learners.kernels.lattice import best_scores, nearest_path, place_arcs, posteriors, sorted_arcs
 from tests.reference import lattice as reference
 
 STATES = 5
@@ -86,3 +89,19 @@ def test_arcs_that_do_not_overlap_a_slot_in_time_avoid_it():
 def test_a_cycle_is_noticed():
     sources, targets = np.array([0, 1, 2], dtype=np.int32), np.array([1, 2, 1], dtype=np.int32)
     assert not sorted_arcs(3, sources, targets)[1]
+
+
+@given(arcs=graphs(), data=st.data())
+@settings(deadline=None, max_examples=100)
+def test_no_path_is_nearer_to_the_truth_than_the_nearest(arcs, data):
+    (states, initial, finals, sources, targets, _), order = columns(arcs)
+    tokens = data.draw(st.lists(st.integers(-1, 2), min_size=len(arcs), max_size=len(arcs)))
+    truth = data.draw(st.lists(st.integers(0, 3), max_size=4))
+    said = np.array(tokens, dtype=np.int32)[order]
+    path = nearest_path(states, initial, finals, sources, targets, said, np.array(truth, dtype=np.int32))[
+        ::-1
+    ]
+    assert all(targets[one] == sources[next_one] for one, next_one in pairwise(path))
+    spoken = [token for token in said[path].tolist() if token >= 0]
+    fewest = reference.fewest_edits(initial, FINALS, arcs, tokens, truth)
+    assert Levenshtein.distance(spoken, truth) == fewest

@@ -1,0 +1,1 @@
+"""What one engine's lattice says: its scores scaled (`scales`) and the words of least risk (`decoding`)."""
