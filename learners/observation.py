@@ -42,6 +42,16 @@ class Hypothesis:
     score: float | None = None
 
 
+# Recognisers that write posteriors have a twentieth of the acoustic score in them (pocketsphinx: `ascale`).
+POSTERIORS_ACOUSTIC_SCALE = 0.05
+LEAST_SCALE, MOST_SCALE = 1e-6, 1e6
+
+
+def _sound(scale: float) -> float:
+    """A scale that one can divide by; a file may say anything."""
+    return scale if LEAST_SCALE <= scale <= MOST_SCALE else 1.0
+
+
 @dataclass(frozen=True, slots=True)
 class ArcScores:
     """What a lattice's `log_scores` were made of, an entry an arc; None where the file has no such score.
@@ -56,6 +66,13 @@ class ArcScores:
     language_scale: float = 1.0
     word_penalty: float = 0.0  # added for each arc that says a word
 
+    @property
+    def scales_used(self) -> tuple[float, float]:
+        """How much of the acoustic and of the language score is in the lattice's `log_scores`."""
+        if self.posterior is not None:
+            return POSTERIORS_ACOUSTIC_SCALE, 1.0
+        return _sound(self.acoustic_scale), _sound(self.language_scale)
+
 
 @dataclass(frozen=True, slots=True)
 class Lattice:
@@ -69,9 +86,8 @@ class Lattice:
     words: tuple[str, ...]
     log_scores: NDArray[np.float64]  # acoustic plus scaled language-model score of each arc
     times: NDArray[np.float64] | None = None  # of each state
-    parts: ArcScores | None = (
-        None  # what the scores were made of, where a file says; does not travel to the daemon
-    )
+    # What the scores were made of, where a file says; acoustic scores and the scales in use travel to the daemon.
+    parts: ArcScores | None = None
 
 
 @dataclass(frozen=True, slots=True)

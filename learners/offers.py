@@ -60,6 +60,11 @@ class Offers:
     posteriors: TokenPosteriors = NO_POSTERIORS
     derived_count: int = 0  # how many experts, the last ones, are derived
     written: WrittenForms = AS_TOKENS  # of the engines' tokens: a column for each engine
+    # Of each engine: after how many marks it left out the blank, whether or not it was cut there; or empty.
+    glued: tuple[int, ...] = ()
+    looped: tuple[
+        int, ...
+    ] = ()  # 1 for each engine that said one phrase over and over, which was left out; or empty
 
     # Not part of the value: computed once, when first asked for. `replace` forgets it.
     _spelling: Spelling | None = field(default=None, init=False, repr=False, compare=False)

@@ -9,7 +9,7 @@ others c, d. That takes four engines, and a majority of near copies looks like t
 import numpy as np
 from numpy.typing import NDArray
 
-ENOUGH = 100.0  # slots, before anybody is left out
+ENOUGH = 80.0  # slots, before anybody is left out
 # Copies differ in at most this part of the disputed slots. Until that can be told from chance, all of so many
 # disputed slots must be the same.
 COPY_APART, SAME_AT_FIRST = 0.03, 10.0
@@ -17,6 +17,7 @@ NEAR, NEAR_AT_FIRST = 0.7, 5.0
 ENGINES_FOR_NEAR = 4
 # Right in so few slots: random words of the language are right in fewer, the worst engines of any use in more.
 NOISE = 1 / 12
+FEWEST_LOOPS, LOOPING = 5.0, 0.25  # lines of late, and their share
 
 
 def originals(
@@ -80,6 +81,15 @@ def is_noise(rates: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Engines that are hardly ever right. rates: float64 engines x events, see `kernels.agreement`."""
     words = rates[:, :3].sum(axis=1)
     return np.asarray((words >= ENOUGH) & (rates[:, 0] < NOISE * words))
+
+
+def loops(recent: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Engines that say one phrase over and over so often that their other lines are not believed either.
+
+    recent: float64 engines x 5, see `kernels.agreement.Book`.
+    """
+    lines, looped = recent[:, 3], recent[:, 4]
+    return np.asarray((looped >= FEWEST_LOOPS) & (looped > LOOPING * lines))
 
 
 def heard(original: NDArray[np.bool_], noise: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from galloon.learners.agreement.copies import heard, is_noise, originals
+from galloon.learners.agreement.copies import heard, is_noise, loops, originals
 from galloon.learners.agreement.estimates import Estimate, error_rates
 from galloon.learners.bounded_table import BoundedTable
 from galloon.learners.errors import DamagedState, InvalidInput
@@ -56,6 +56,8 @@ OFTEN = 64  # lines
 TOLD_NAMES = ("agreement.told", "agreement.told_null")
 WORD_LIMIT, LETTER_LIMIT = 1 << 16, 1 << 17  # rows of 12 bytes each
 PAIR_COLUMNS = 4  # see `kernels.agreement.compare`
+# Who leaves out blanks: after marks in so many of its words, and so many times as often as the best of all.
+RECENTLY_ENOUGH, FEWEST_GLUED, GLUED, GLUED_TIMES = 100.0, 5.0, 0.01, 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +103,7 @@ class AgreementModel:
         self._borders = np.full((count, BUCKETS - 1), np.inf)
         self._written = np.zeros((count, FOLDED_CODES), dtype=np.bool_)
         self._words = np.zeros((count, 2))
+        self._recent = np.zeros((count, 5))
         self._moments = np.zeros((count, 5))
         self._costs = np.zeros(count)
         self._first = np.arange(count)  # of which each is a copy, or itself
@@ -113,6 +116,17 @@ class AgreementModel:
         counted = self._counted(present, with_told=True)
         return frozenset(experts[j] for j in present.columns[counted])
 
+    def gluing(self, experts: tuple[str, ...]) -> frozenset[str]:
+        """Those of these engines that leave out blanks after marks where others write them."""
+        words, marks = self._recent[:, 0], self._recent[:, 2]
+        if not marks.any():
+            return frozenset()
+        known = words >= RECENTLY_ENOUGH
+        share = marks / np.maximum(words, 1.0)
+        least = share[known].min(initial=np.inf)
+        glues = known & (marks >= FEWEST_GLUED) & (share >= max(GLUED, GLUED_TIMES * least))
+        return frozenset([name for name in experts if glues[self.rows[name]]])
+
     def by_trust(self, experts: tuple[str, ...]) -> list[str]:
         """These engines, the one that is most often right first; equals by their names."""
         present = self._present(experts)
@@ -120,11 +134,11 @@ class AgreementModel:
         right = rates[:, RIGHT] / rates[:, :SILENT].sum(axis=1)
         return [experts[present.columns[j]] for j in np.argsort(-right, kind="stable")]
 
-    def weigh(self, offers: Offers) -> Weighed:
-        """How probable each engine's token is in each slot."""
-        told = bool(self._told_null.any())
+    def weigh(self, offers: Offers, *, with_told: bool = True) -> Weighed:
+        """How probable each engine's token is in each slot: by true texts too, or by agreement alone."""
+        told = with_told and bool(self._told_null.any())
         present = self._present(offers.experts)
-        line = self._weighed(offers, present, with_told=True)
+        line = self._weighed(offers, present, with_told=told)
         tokens = present.in_order(offers.tokens)
         _, candidates, counts, _, posteriors, *_ = line
         found = np.zeros(tokens.shape)
@@ -162,6 +176,10 @@ class AgreementModel:
             by_engine["_moments"],
             by_engine["_costs"],
         )
+        if offers.glued:
+            by_engine["_recent"][:, 2] += np.array(offers.glued)[present.columns]
+        if offers.looped:
+            by_engine["_recent"][:, 4] += np.array(offers.looped)[present.columns]
         for name, changed in by_engine.items():
             present.put(getattr(self, name), changed)
         self._lexicon.used[0], self._spelling.used[0] = used
@@ -236,6 +254,7 @@ class AgreementModel:
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         met = kept_rows(arrays, "agreement.met", len(self.experts))
+        arrays = {"agreement.recent": np.zeros_like(self._recent[met]), **arrays}  # older versions had none
         fixed = {**self._shared(), **{name: array[met] for name, array in self._by_engine().items()}}
         check_arrays(arrays, fixed)
         ring, borders = arrays.get("agreement.ring"), arrays.get("agreement.borders")
@@ -254,7 +273,9 @@ class AgreementModel:
             )
             and arrays["agreement.runs"].min(initial=0) >= 0
             and all(bool((arrays[f"agreement.{name}"] > 0).all()) for name in ("rates", "null", "classes"))
-            and all(bool((arrays[f"agreement.{name}"] >= 0).all()) for name in ("told", "told_null"))
+            and all(
+                bool((arrays[f"agreement.{name}"] >= 0).all()) for name in ("told", "told_null", "recent")
+            )
         )
         if not sound:
             raise DamagedState("what this state learned from agreement contradicts itself")
@@ -285,6 +306,7 @@ class AgreementModel:
             "seen",
             "written",
             "words",
+            "recent",
             "moments",
             "costs",
             "first",
@@ -339,7 +361,7 @@ class AgreementModel:
         told = present.of(self._named)
         told = told + present.of(self._told) if with_told else told
         noise = is_noise(effective_rates(present.of(self._rates), told))
-        counted = heard(original, noise) | present.of(self._trusted)
+        counted = heard(original, noise | loops(present.of(self._recent))) | present.of(self._trusted)
         if present.everybody:
             self._counting[with_told] = counted
         return np.asarray(counted)
@@ -378,12 +400,13 @@ class AgreementModel:
             by_engine["_borders"],
             by_engine["_written"],
             by_engine["_words"],
+            by_engine["_recent"],
             self._counted(present, with_told=with_told),
         )
 
 
 # The arrays by engine that weighing looks at, and those that taking a line in changes.
-_LOOKED_AT = ("_rates", "_confidences", "_seen", "_borders", "_written", "_words")
+_LOOKED_AT = ("_rates", "_confidences", "_seen", "_borders", "_written", "_words", "_recent")
 _CHANGED = (*_LOOKED_AT, "_ring", "_moments", "_costs")
 
 

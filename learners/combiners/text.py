@@ -27,6 +27,14 @@ from galloon.learners.combiners.contract import (
 )
 from galloon.learners.combiners.error_streams import ErrorStreams
 from galloon.learners.combiners.explanation import REASONS, WeighedContext, WeighedSlot, weighed_offers
+from galloon.learners.combiners.lattice_texts import LatticeTexts
+from galloon.learners.combiners.probation import (
+    Probation,
+    held_back,
+    taught_tokens,
+    trust_shown,
+    untaught_tokens,
+)
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.combiners.target import slot_target
 from galloon.learners.combiners.text_network import text_network
@@ -36,6 +44,7 @@ from galloon.learners.combiners.writing import Writing
 from galloon.learners.errors import BoundExceeded, BudgetExceeded, DamagedState, InvalidInput
 from galloon.learners.kernels.answers import answer, slot_gains
 from galloon.learners.kernels.poisson_binomial import posteriors
+from galloon.learners.lattices.decoding import Decoded
 from galloon.learners.observation import NamedTokens, Utterance
 from galloon.learners.offer_model import OfferModel, OfferModelSettings, ScoredOffers
 from galloon.learners.offer_model.model import label_numbers
@@ -113,7 +122,9 @@ class TextCombiner:
         self.priors = first_priors(self._players) if priors is None else priors
         self._tied = TiedLearner(self._players, self._setting, self.priors, spec.seed, spec.decide)
         self._writing = Writing(roster, self._unit, spec.normalizer)
+        self._lattices = LatticeTexts(roster, self._unit, spec.normalizer)
         self._streams = ErrorStreams(len(roster))
+        self._probation = Probation()
         # Of each player in the rounds in which it was there, and what was expected of the answers in these.
         self._expert_gains, self._expected_gains = np.zeros((2, len(self._players)))
         self._gain = 0.0
@@ -124,7 +135,8 @@ class TextCombiner:
     def choose(self, utterance: Utterance, round_number: int) -> Choice:
         view = self._play(utterance, round_number)
         played, vocabulary = view.played, view.played.network.vocabulary
-        answered = self._answered(played)
+        trust = self._trust(played)
+        answered = self._answered(played, trust)
         shown = [vocabulary[token] for token in answered.tokens.tolist()]
         written = self._writing.write(played.network, answered.tokens)
         return Choice(
@@ -133,7 +145,7 @@ class TextCombiner:
             shown=shown,
             credited=[played.network.experts[giver] for giver in answered.givers.tolist()],
             probabilities=answered.probabilities.tolist(),
-            trust=played.played.probabilities,
+            trust=trust,
             log_probability=answered.log_probability,
             memory=played.to_bytes(self._roster),
             view=view,
@@ -151,6 +163,7 @@ class TextCombiner:
                 truth = slot_target(played.network, feedback, self._unit, self.spec.normalizer)
                 if self._setting is Setting.FULL:
                     self._writing.learn(played.network, truth, feedback)
+                    self._lattices.learn(played.decoded, feedback)
                 return self._learn_target(played, truth, scored)
             case ShownGains(gains):
                 return self._learn_shown(played, np.array(gains, dtype=np.float64), scored)
@@ -184,6 +197,7 @@ class TextCombiner:
                     for place, times, lesson in self._streams.changes()
                     if self._roster[place] in self.experts
                 },
+                "lattice_scales": self._lattices.describe(),
                 "estimates": {
                     found.expert: {
                         "error_rate": found.error_rate,
@@ -224,9 +238,9 @@ class TextCombiner:
         contexts = self._tied.explain(self._slot_view(played), slots, self._seats)
         experts = (*played.network.experts, *self.derived)
         scored = self._offer_model.explain(played.network, played.labels, slots, REASONS, _prior(played))
-        explained = []
+        trusted, explained = self._trust(played), []
         for slot, named, words in zip(slots, contexts, scored, strict=True):
-            trust = played.played.probabilities[slot].tolist()
+            trust = trusted[slot].tolist()
             texts = [played.network.vocabulary[token] for token in played.tokens[slot].tolist()]
             # Contexts of different levels may have the same name: their weights are added up.
             weights: dict[str, float] = {}
@@ -261,6 +275,8 @@ class TextCombiner:
             **self._offer_model.arrays(),
             **self._agreement.arrays(),
             **self._streams.arrays(),
+            **self._lattices.arrays(),
+            **self._probation.arrays(),
         }
         if self._roster != self.experts:
             meta["roster"], arrays["priors"] = self._roster, self.priors
@@ -275,6 +291,8 @@ class TextCombiner:
         self._offer_model.restore(found.arrays)
         self._writing.restore(found.meta.get("writing"))
         self._streams.restore(found.arrays)
+        self._lattices.restore(found.arrays)
+        self._probation.restore(found.arrays, self._tied.rounds_learned)
         if "agreement.runs" in found.arrays:  # else of a version that learned nothing from agreement
             self._agreement.restore(found.arrays)
         state.check_arrays(found.arrays, {"expert_gains": self._expert_gains})
@@ -319,8 +337,9 @@ class TextCombiner:
     # Choosing.
 
     def _play(self, utterance: Utterance, round_number: int) -> _View:
-        network, labels = self._network(utterance)
-        weighed = self._agreement.weigh(network)
+        network, labels, decoded = self._network(utterance)
+        # By agreement alone: what true texts say of engines the offer model learns itself, from there.
+        weighed = self._agreement.weigh(network, with_told=False)
         scored = self._offer_model.score(network, labels, weighed.posteriors)
         tokens = offers_of_all(network, self._derived, scored.best)
         predicted = np.empty((0, tokens.shape[1]))
@@ -329,22 +348,33 @@ class TextCombiner:
             predicted = np.column_stack(columns) if columns else predicted
         seen = SlotView(tokens, self._ids(network), len(self._seats), label_numbers(labels), predicted)
         choice = self._tied.choose(round_number, seen)
-        played = TextRound(network, tokens, labels, predicted, choice.memory, weighed.posteriors)
+        played = TextRound(network, tokens, labels, predicted, choice.memory, weighed.posteriors, decoded)
+        if self._tried and self._probation.begun and not self._probation.passed:
+            played = held_back(played)
         return _View(played, scored, weighed)
+
+    def _trust(self, played: TextRound) -> NDArray[np.float64]:
+        """How probable each expert's token is in each slot, as it is told."""
+        return trust_shown(played) if self._tried else played.played.probabilities
 
     def _seen(self, memory: bytes, view: object | None) -> _View:
         if isinstance(view, _View):
             return view
         return _View(TextRound.from_bytes(memory, self._roster, len(self._derived) + 1), None, None)
 
-    def _network(self, utterance: Utterance) -> tuple[Offers, dict[str, str]]:
-        """The slots, one column for each engine, and the labels that the learner may look at."""
+    def _network(self, utterance: Utterance) -> tuple[Offers, dict[str, str], Mapping[str, Decoded]]:
+        """The slots, one column for each engine, the labels that the learner may look at, and decoded lattices."""
+        decoded: Mapping[str, Decoded] = {}
         match utterance.said:
             case tuple():
                 present = self._present(tuple([output.name for output in utterance.outputs]))
+                read, graphs, decoded = self._lattices.read(utterance)
                 told = self._offer_model.listened_to(present)
                 listened_to = (told & self._agreement.heard(present)) or told
-                network = text_network(utterance, present, listened_to, self._unit, self.spec.normalizer)
+                gluing = self._agreement.gluing(present)
+                network = text_network(
+                    read, present, listened_to, self._unit, self.spec.normalizer, gluing, graphs
+                )
             case Offers() as given:
                 network = in_order(given, self._present(given.experts))
             case NamedTokens():
@@ -352,7 +382,7 @@ class TextCombiner:
                     "this learner takes slots or engines' outputs, not tokens by transition name"
                 )
         labels = {n: utterance.labels[n] for n in self.spec.labels if n in utterance.labels}
-        return network, labels
+        return network, labels, decoded
 
     def _present(self, given: tuple[str, ...]) -> tuple[str, ...]:
         """The engines that ran, in the order of the columns: as listed, or in a crowd the most trusted first."""
@@ -384,12 +414,17 @@ class TextCombiner:
         ids = self._ids(played.network)
         return SlotView(played.tokens, ids, len(self._seats), label_numbers(played.labels), played.predicted)
 
-    def _answered(self, played: TextRound) -> _Answered:
+    @property
+    def _tried(self) -> bool:
+        """Whether what is taught is tried before it is shown: draws have a theorem of their own."""
+        return self._setting is Setting.FULL and self.spec.decide == "best"
+
+    def _answered(self, played: TextRound, trust: NDArray[np.float64]) -> _Answered:
         slots = len(played.tokens)
         shown, givers, chances = np.empty(slots, np.int32), np.empty(slots, np.int64), np.empty(slots)
         log_probability = answer(
             played.tokens,
-            played.played.probabilities,
+            trust,
             played.played.shown,
             len(played.network.experts),
             shown,
@@ -414,6 +449,7 @@ class TextCombiner:
             self._tied.learn(played.played, view, FullFeedback(gains))
             self._offer_model.learn_target(played.network, played.labels, truth, scored, _prior(played))
             self._agreement.tell(played.network, truth.tokens)
+            self._try(played, truth)
         else:
             self._teach_part(played, view, shown_gains, scored)
         drawn = self.spec.decide == "sample"
@@ -427,6 +463,12 @@ class TextCombiner:
         self._rounds_where_known += 1
         experts = (*played.network.experts, *self.derived)
         return Lesson(gained, dict(zip(experts, expert_gains.tolist(), strict=True)), changed)
+
+    def _try(self, played: TextRound, truth: AlignedTarget) -> None:
+        """Compare what was taught by then with the untaught answer."""
+        taught = taught_tokens(played)
+        untaught = untaught_tokens(played) if len(played.prior) else taught
+        self._probation.judge(taught, untaught, truth.tokens, played.played.learned)
 
     def _look_for_changes(
         self, experts: tuple[str, ...], error_rates: NDArray[np.float64]

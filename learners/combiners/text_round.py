@@ -5,16 +5,22 @@ reaches compiled code.
 """
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from galloon.learners import framing
 from galloon.learners.errors import DamagedState
+from galloon.learners.lattices.decoding import Decoded
+from galloon.learners.lattices.scales import COUNT, GRIDS
 from galloon.learners.offers import Offers, TokenPosteriors
 from galloon.learners.tied.learner import TiedMemory
 from galloon.learners.written import WrittenForms
+
+MOST_GLUED = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +33,7 @@ class TextRound:
     predicted: NDArray[np.float64]  # slots x experts: how probably each would gain
     played: TiedMemory
     prior: NDArray[np.float64]  # slots x engines: how probable agreement found each one's token; or no rows
+    decoded: Mapping[str, Decoded] = field(default_factory=dict)  # what lattices say at each scale, by engine
 
     @property
     def shown(self) -> NDArray[np.int32]:
@@ -52,7 +59,7 @@ class TextRound:
         """For a combiner of these engines; those that ran are known by their places among them."""
         return framing.join(
             [
-                _words(self.network.vocabulary, self.labels),
+                _words(self.network, self.labels, self.decoded),
                 self.tokens.astype("<i4", copy=False).tobytes(),
                 self.network.confidences.astype("<f8", copy=False).tobytes(),
                 self.predicted.astype("<f8", copy=False).tobytes(),
@@ -74,7 +81,9 @@ class TextRound:
             prior, present, *written = (more[0], b"", *more[1:]) if len(more) % 2 else more or (b"", b"")
             if present:
                 engines = _named(engines, np.frombuffer(present, "<i4"))
-            vocabulary, labels = json.loads(words)
+            told: list[Any] = json.loads(words)
+            told += [(), {}, ()][len(told) - 2 :]  # of older versions, and where nobody did
+            vocabulary, labels, glued, decoded, looped = told
             experts = len(engines) + derived_count
             offers = np.frombuffer(tokens, "<i4").astype(np.int32).reshape(-1, experts)
             "".join((*vocabulary, *labels, *labels.values()))  # a TypeError unless all are strings
@@ -86,14 +95,17 @@ class TextRound:
                     np.frombuffer(confidences, "<f8").astype(np.float64).reshape(-1, len(engines)),
                     posteriors=_unpacked(heard, posteriors),
                     written=WrittenForms.from_parts(written, offers.shape[0], len(engines)),
+                    glued=tuple(glued),
+                    looped=tuple(looped),
                 ),
                 offers,
                 dict(labels),
                 np.frombuffer(predicted, "<f8").astype(np.float64).reshape(-1, experts),
                 TiedMemory.from_bytes(played, experts),
                 np.frombuffer(prior, "<f8").astype(np.float64).reshape(-1, len(engines)),
+                {engines[int(place)]: _decoded(found) for place, found in decoded.items()},
             )
-        except (ValueError, TypeError, AttributeError) as error:
+        except (ValueError, TypeError, AttributeError, LookupError) as error:
             raise DamagedState("this memory is not one of a text combiner with these experts") from error
         found._check()
         return found
@@ -111,6 +123,9 @@ class TextRound:
             and bool(((self.prior >= 0.0) & (self.prior <= 1.0 + 1e-9)).all())
             and self.network.confidences.shape == self.network.tokens.shape
         )
+        for habits, most in ((self.network.glued, MOST_GLUED), (self.network.looped, 2)):
+            sound = sound and len(habits) in {0, len(self.network.experts)}
+            sound = sound and all(type(count) is int and 0 <= count < most for count in habits)
         heard = self.network.posteriors
         sound = sound and all(
             ((column >= 0) & (column < limit)).all() and column.shape == heard.probabilities.shape
@@ -138,9 +153,28 @@ def _named(engines: tuple[str, ...], places: NDArray[np.int32]) -> tuple[str, ..
     return tuple(engines[place] for place in places.tolist())
 
 
-def _words(vocabulary: tuple[str, ...], labels: dict[str, str]) -> bytes:
-    """A list of both as JSON."""
-    return f"[{framing.texts_as_json(vocabulary)}, {json.dumps(labels) if labels else {}}]".encode()
+def _words(network: Offers, labels: dict[str, str], decoded: Mapping[str, Decoded]) -> bytes:
+    """A list of these as JSON: who left out blanks, what lattices say, who looped; where anybody did."""
+    more = ""
+    if network.glued or decoded:
+        lattices = {
+            str(network.experts.index(name)): [found.grid, found.texts, found.numbers]
+            for name, found in decoded.items()
+        }
+        more = f", {json.dumps(network.glued)}, {json.dumps(lattices, ensure_ascii=False)}"
+    if any(network.looped):
+        more += f", {json.dumps(network.looped)}"
+    told = framing.texts_as_json(network.vocabulary)
+    return f"[{told}, {json.dumps(labels) if labels else {}}{more}]".encode()
+
+
+def _decoded(values: list[Any]) -> Decoded:
+    grid, texts, numbers = values
+    found = Decoded(grid, tuple(tuple(text) for text in texts), tuple(numbers))
+    "".join(token for text in found.texts for token in text)  # a TypeError unless all are strings
+    if grid not in range(len(GRIDS)) or len(numbers) != COUNT or not set(numbers) <= set(range(len(texts))):
+        raise ValueError("not what a lattice says at each scale")
+    return found
 
 
 def _packed(heard: TokenPosteriors) -> list[bytes]:

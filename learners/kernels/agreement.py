@@ -27,6 +27,7 @@ EVENTS = 5
 WRONG_WORDS = 30.0
 # A silent beginning or end of so many slots, in half of which two others agree, was cut off rather than heard.
 CUT_OFF = 3
+MOST_SLOTS_OF_A_WORD = 4  # over which word borders are decided together
 LINE_WEIGHT = 15.0  # slots that an engine's overall rates count for against those of the line
 AGREED_WEIGHT = 200.0  # slots that agreement counts for against true texts, at most
 TOLD_HALF = 50.0
@@ -44,8 +45,9 @@ LETTER_BASE = 0.02
 FOLDED_CODES = 0x800  # letters that engines are known to write or not
 PLAIN_CODES = 128
 # A letter beyond ASCII is not held against an engine that has never written it, if it has written enough, and if a
-# trusted engine has such letters in so many of its words that the text must be full of them.
-FEW_WORDS = 300.0
+# trusted engine has had such letters in so many of its words of late that the text must be full of them.
+FEW_WORDS = 100.0
+RECENT = 50.0  # lines, about a page
 ACCENTED = 0.04
 _WORD = np.uint64(77)
 _TINY = 1e-12
@@ -69,6 +71,7 @@ class Book(NamedTuple):
     borders: Any
     written: Any  # bool r x FOLDED_CODES
     words: Any  # float64 r x 2, words that each engine has written, and those with letters beyond ASCII
+    recent: Any  # float64 r x 5, of late: the same two, marks without a blank after them, lines, and loops
     heard: Any  # bool r, who counts
 
 
@@ -183,15 +186,21 @@ def _trusted(book):
 @njit(cache=True, nogil=True)
 def _never_writes(book, j, codes, starts, said, word):
     """Whether what an engine said is this word, but for letters beyond ASCII that it has never written."""
-    length = starts[word + 1] - starts[word]
-    if starts[said + 1] - starts[said] != length or book.words[j, 0] < FEW_WORDS:
+    length = starts[said + 1] - starts[said]
+    if length > 62 or book.words[j, 0] < FEW_WORDS:
         return False
-    for k in range(length):
-        there = codes[starts[word] + k]
-        if codes[starts[said] + k] != there:
-            if there < PLAIN_CODES or there >= FOLDED_CODES or book.written[j, there]:
-                return False
-    return True
+    # Bit p: so far this is what was said up to letter p. A letter that the engine cannot write may stand as two
+    # others.
+    ways = np.int64(1)
+    for k in range(starts[word], starts[word + 1]):
+        there, ahead = codes[k], np.int64(0)
+        if PLAIN_CODES <= there < FOLDED_CODES and not book.written[j, there]:
+            ahead = (ways << 1) | (ways << 2)
+        for p in range(length):
+            if (ways >> p) & 1 and codes[starts[said] + p] == there:
+                ahead |= np.int64(1) << (p + 1)
+        ways = ahead & ((np.int64(2) << length) - 1)
+    return (ways >> length) & 1 == 1
 
 
 @njit(cache=True, nogil=True)
@@ -200,7 +209,7 @@ def _relate(book, tokens, present, codes, starts, candidates, counts, relations)
     m, r = tokens.shape
     trusted, accented = _trusted(book), False
     for j in range(r):
-        words = book.words[j]
+        words = book.recent[j]
         accented |= trusted[j] and words[0] >= FEW_WORDS and words[1] >= ACCENTED * words[0]
     for i in range(m):
         for c in range(counts[i]):
@@ -263,6 +272,92 @@ def _posteriors(tokens, logs, null, sureness, lexical, line):
             total += line.posteriors[i, c]
         for c in range(count):
             line.posteriors[i, c] /= total
+
+
+@njit(cache=True, nogil=True)
+def decide_borders(tokens, codes, starts, line):
+    """Where engines write the same letters with other word borders, what they say competes as a whole.
+
+    "in convenience" and "inconvenience" stand in two slots; chosen one by one they may become "in inconvenience".
+    Such a run of slots is a small lattice with a way for each engine: a way weighs the product of its posteriors,
+    and a token is as probable as the ways through it.
+    """
+    first = 0
+    while first < tokens.shape[0] - 1:
+        last = _shared_letters(tokens, codes, starts, line.present, first)
+        if last > first:
+            _weigh_ways(tokens, line, first, last)
+        first = max(last, first + 1)
+
+
+@njit(cache=True, nogil=True)
+def _shared_letters(tokens, codes, starts, present, first):
+    """The end of the shortest run of slots from here in which two engines say the same in other words; or here."""
+    m, r = tokens.shape
+    for last in range(first + 2, min(m, first + MOST_SLOTS_OF_A_WORD) + 1):
+        for a in range(r):
+            for b in range(a):
+                # A null on either side of a word border is what engines that disagree about it have.
+                if (
+                    tokens[first, a] != tokens[first, b]
+                    and tokens[last - 1, a] != tokens[last - 1, b]
+                    and (tokens[first:last, a].min() == 0 or tokens[first:last, b].min() == 0)
+                    and present[first:last, a].all()
+                    and present[first:last, b].all()
+                    and _same_letters(tokens[first:last, a], tokens[first:last, b], codes, starts)
+                ):
+                    return last
+    return first
+
+
+@njit(cache=True, nogil=True)
+def _same_letters(one, other, codes, starts):
+    """Whether these tokens are the same letters, one after another, though not the same words."""
+    i, k, j, n = 0, starts[one[0]], 0, starts[other[0]]
+    while True:
+        while i < one.shape[0] and k == starts[one[i] + 1]:
+            i += 1
+            k = starts[one[min(i, one.shape[0] - 1)]]
+        while j < other.shape[0] and n == starts[other[j] + 1]:
+            j += 1
+            n = starts[other[min(j, other.shape[0] - 1)]]
+        if i == one.shape[0] or j == other.shape[0]:
+            break
+        if codes[k] != codes[n]:
+            return False
+        k += 1
+        n += 1
+    return i == one.shape[0] and j == other.shape[0] and (one != 0).sum() != (other != 0).sum()
+
+
+@njit(cache=True, nogil=True)
+def _weigh_ways(tokens, line, first, last):
+    """Posteriors of the tokens of these slots, as sums over what engines say in all of them."""
+    r, total = tokens.shape[1], 0.0
+    weights = np.zeros(r)
+    for j in range(r):
+        if not line.present[first:last, j].all():
+            continue
+        known = False
+        for a in range(j):
+            known = known or (weights[a] > 0.0 and (tokens[first:last, a] == tokens[first:last, j]).all())
+        if known:
+            continue
+        weights[j] = 1.0
+        for i in range(first, last):
+            for c in range(line.counts[i]):
+                if line.candidates[i, c] == tokens[i, j]:
+                    weights[j] *= line.posteriors[i, c]
+        total += weights[j]
+    if total <= 0.0:
+        return
+    for i in range(first, last):
+        for c in range(line.counts[i]):
+            chance = 0.0
+            for j in range(r):
+                if line.candidates[i, c] == tokens[i, j]:
+                    chance += weights[j]
+            line.posteriors[i, c] = chance / total
 
 
 @njit(cache=True, nogil=True)
@@ -361,6 +456,7 @@ def weigh(arrays, tokens, confidences, codes, starts):
             rates[j, first:last] *= LINE_WEIGHT / rates[j, first:last].sum()
     count_events(line, rates)
     _posteriors(tokens, log_rates(rates), null, sureness, lexical, line)
+    decide_borders(tokens, codes, starts, line)
     return present, candidates, counts, relations, line.posteriors, classes, buckets, hashes
 
 
@@ -459,8 +555,11 @@ def _read_letters(book, codes, starts, word, j):
             accents = 1.0
             if codes[k] < FOLDED_CODES:
                 book.written[j, codes[k]] = True
-    book.words[j, 0] += 1.0 if word != 0 else 0.0
+    words = 1.0 if word != 0 else 0.0
+    book.words[j, 0] += words
     book.words[j, 1] += accents
+    book.recent[j, 0] += words
+    book.recent[j, 1] += accents
 
 
 @njit(cache=True, nogil=True)
@@ -543,6 +642,8 @@ def _forget(book):
     for j in range(book.rates.shape[0]):
         book.rates[j] *= min(1.0, REMEMBERED / book.rates[j].sum())
         book.confidences[j] *= min(1.0, REMEMBERED / max(1.0, book.confidences[j].sum()))
+        book.recent[j, 3] += 1.0
+        book.recent[j] *= min(1.0, RECENT / book.recent[j, 3])
     book.null[:] = book.null * min(1.0, REMEMBERED / book.null.sum())
     book.classes[:] = book.classes * min(1.0, 4 * REMEMBERED / book.classes.sum())
 
@@ -566,6 +667,7 @@ def _book(arrays):
         arrays[13],
         arrays[14],
         arrays[15],
+        arrays[16],
     )
 
 
@@ -592,6 +694,7 @@ def tiny_book(order: int = 3) -> tuple[Any, ...]:
         np.zeros((2, BUCKETS - 1)),
         np.zeros((2, FOLDED_CODES), np.bool_),
         np.zeros((2, 2)),
+        np.zeros((2, 5)),
         np.ones(2, np.bool_),
     )
 

@@ -59,7 +59,6 @@ NEARNESS_LEVEL = 23  # a: the same, bucketed
 LABEL_SUPPORT = 24  # a: set of experts; b: label + null
 LABEL_EXPERT = 25  # a: 4 x expert + 2 x for it + null; b: label
 LABEL_SHAPE = 26  # a: shape; b: label
-TEMPLATE_COUNT = 32
 FIXED_FEATURES = 25  # of one offer at most, beside those of each expert and each label
 
 # Classes of characters, and the table's reach; what lies beyond is mostly letters of other scripts.

@@ -2,7 +2,7 @@
 
 An offer's score is the inner product of its features with weights; a slot's offers compete by softmax.
 Several weight vectors learn side by side, each with its own rate (`rates`), every weight with AdaGrad's step
-rate x gradient / sqrt(sum of squared gradients); their probabilities are mixed in proportion to how well each
+rate x gradient / sqrt(1 + sum of squared gradients); their probabilities are mixed in proportion to how well each
 has predicted (`shares`, with a little given back to all, so that none is ever lost).
 
 Letters: `Weights` is a bounded table of features (see `kernels.bounded_table`): keys uint32, weights and
@@ -49,6 +49,9 @@ from galloon.learners.kernels.quantiles import RING, buckets_of, note
 
 ABSENT = -1
 SHARE_GIVEN_BACK = 0.01
+# Weights begin as if a square of 1 had been summed up: else the first lesson moves every feature of a line by a
+# whole rate, whatever its gradient, and all together they outweigh what agreement says.
+FIRST_SQUARES = 1.0
 _TINY = 1e-9
 _FIRST_FEATURES = 1 << 10  # room for those of a line with a few disputed slots
 _VOTES_KEY = np.uint32(0)  # the key of no feature: votes have a fixed weight
@@ -313,7 +316,7 @@ def _step(table, sheets, slot, rows, slopes, gathering):
             slope = sums[place, k]
             if slope != 0.0:
                 squares[row, k] += slope * slope
-                weights[row, k] -= rates[k] * slope / np.sqrt(squares[row, k] + _TINY)
+                weights[row, k] -= rates[k] * slope / np.sqrt(squares[row, k] + FIRST_SQUARES)
 
 
 @njit(cache=True, nogil=True)

@@ -1,6 +1,7 @@
 """The slow, obvious way to weigh a line by agreement: `posteriors` of one line, and `events` that follow."""
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 
 WRONG_WORDS = 30.0
@@ -13,6 +14,13 @@ def event(truth: str, said: str) -> int:
     if truth:
         return RIGHT if said == truth else SUBSTITUTED if said else MISSED
     return INSERTED if said else SILENT
+
+
+def cannot_write(said: str, word: str, written: str) -> bool:
+    """Whether an engine can say no more of a word: letters that it has never written become one or two."""
+    parts = ["..?" if ord(c) >= 128 and c not in written else re.escape(c) for c in word]
+    parts = [f"(?:{part}|{re.escape(c)})" for part, c in zip(parts, word, strict=True)]
+    return re.fullmatch("".join(parts), said) is not None
 
 
 def posteriors(
@@ -33,6 +41,39 @@ def posteriors(
     }
     moved = events(slots, first, here)
     return [_of_slot(slot, moved, null, ratios, sure) for slot, sure in zip(slots, sureness, strict=True)]
+
+
+def decided_borders(
+    slots: Sequence[Mapping[str, str]], found: Sequence[Mapping[str, float]], most: int = 4
+) -> list[dict[str, float]]:
+    """The posteriors with what engines say in the same letters weighed as wholes; everybody takes part."""
+    result = [dict(chances) for chances in found]
+    first = 0
+    while first < len(slots) - 1:
+        end = next(
+            (b for b in range(first + 2, min(len(slots), first + most) + 1) if _same(slots[first:b])), 0
+        )
+        if end:
+            ways = {tuple(slot[name] for slot in slots[first:end]) for name in slots[first]}
+            weights = {way: math.prod(found[first + i][said] for i, said in enumerate(way)) for way in ways}
+            total = sum(weights.values())
+            for i in range(first, end):
+                for said in result[i]:
+                    through = (weight for way, weight in weights.items() if way[i - first] == said)
+                    result[i][said] = sum(through) / total
+        first = end or first + 1
+    return result
+
+
+def _same(slots: Sequence[Mapping[str, str]]) -> bool:
+    """Whether two engines say the same letters in another number of words, and differ at both ends."""
+    for a in slots[0]:
+        for b in slots[0]:
+            one, other = [slot[a] for slot in slots], [slot[b] for slot in slots]
+            apart = one[0] != other[0] and one[-1] != other[-1]
+            if apart and "".join(one) == "".join(other) and one.count("") != other.count(""):
+                return True
+    return False
 
 
 def events(

@@ -49,7 +49,7 @@ class Model:
                         slopes[template, a, b] += (chances[o] - wanted) * value
             for key, slope in slopes.items():
                 self.squares[k][key] = np.float32(self.squares[k][key] + slope * slope)
-                step = self.rates[k] * slope / math.sqrt(float(self.squares[k][key]) + 1e-9)
+                step = self.rates[k] * slope / math.sqrt(float(self.squares[k][key]) + 1.0)
                 self.weights[k][key] = np.float32(self.weights[k][key] - step)
         total, even = sum(self.shares), 1 / len(self.shares)
         self.shares = [

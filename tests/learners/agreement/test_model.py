@@ -10,9 +10,18 @@ from galloon.learners.agreement import AgreementModel, without_loops
 from galloon.learners.agreement.model import FIRST_NULL, FIRST_RATES
 from galloon.learners.alignment import align
 from galloon.learners.errors import DamagedState, InvalidInput
-from galloon.learners.kernels.agreement import take_part
+from galloon.learners.kernels.agreement import (
+    FEW_WORDS,
+    Book,
+    Line,
+    _never_writes,
+    decide_borders,
+    take_part,
+    tiny_book,
+)
 from galloon.learners.observation import Utterance, Word
 from galloon.learners.offers import Offers
+from galloon.learners.spelling import spelled
 from galloon.learners.unit import WORD
 from tests.reference import agreement_model as slow
 
@@ -161,11 +170,12 @@ def test_an_engine_of_noise_is_left_out() -> None:
 
 def test_true_texts_outweigh_a_majority_that_errs_together() -> None:
     model = AgreementModel(ENGINES, WORD)
-    wrong = offers([["yes", "no", "no", "no"]] * 6)
+    # They err together, and are no copies of each other.
+    wrong = offers([["yes", "no", "no", "no"]] * 6 + [["one", "two", "six", "ten"]])
     for _ in range(50):
         model.observe(wrong)
     assert wrong.vocabulary[model.weigh(wrong).best[0]] == "no"
-    truth = np.full(6, wrong.vocabulary.index("yes"), dtype=np.int32)
+    truth = np.array([wrong.vocabulary.index(word) for word in ["yes"] * 6 + ["one"]], dtype=np.int32)
     for _ in range(50):
         model.tell(wrong, truth)
     assert wrong.vocabulary[model.weigh(wrong).best[0]] == "yes"
@@ -190,6 +200,96 @@ def test_an_engine_cannot_vote_against_letters_that_it_never_writes() -> None:
     alone = model.weigh(shown).posteriors[0, 0]
     plain = offers([["schan", "schon", "schon"]], ENGINES[:3])
     assert alone > model.weigh(plain).posteriors[0, 0]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_letters_that_an_engine_never_writes_are_its_slow_twins(seed: int) -> None:
+    draw = random.Random(seed)
+    for _ in range(40):
+        word = "".join(draw.choice("abüß") for _ in range(draw.randint(1, 6)))
+        said = "".join(
+            draw.choice(("a", "b", "ab", "ba", "ü")) if c in "üß" else c for c in word
+        ) + draw.choice(("", "", "a"))
+        book = Book(*tiny_book())._replace(words=np.full((2, 2), FEW_WORDS))
+        book.written[0, ord("ü")] = True
+        letters = spelled(("", said, word) if said != word else ("", said))
+        found = _never_writes(book, 0, letters.points, letters.starts, 1, len(letters.starts) - 2)
+        assert found == slow.cannot_write(said, word, "ü")
+
+
+def test_an_engine_that_leaves_out_blanks_after_marks_is_known_and_forgiven_when_it_stops() -> None:
+    model = AgreementModel(ENGINES[:2], WORD)
+    spoken = offers([[word, word] for word in "he cared not to consort".split()], ENGINES[:2])
+    for _ in range(30):
+        model.observe(replace(spoken, glued=(1, 0), looped=(0, 0)))
+    assert model.gluing(ENGINES[:2]) == {"a"}
+    other = AgreementModel(ENGINES[:2], WORD)
+    other.restore(model.arrays())
+    assert other.gluing(ENGINES[:2]) == {"a"}
+    for _ in range(400):
+        model.observe(spoken)
+    assert not model.gluing(ENGINES[:2])
+    for _ in range(30):  # where all do it is how people write here
+        other.observe(replace(spoken, glued=(1, 1), looped=(0, 0)))
+    assert not other.gluing(ENGINES[:2])
+
+
+def test_a_state_from_before_recent_words_were_counted_opens() -> None:
+    model, _ = played(ENGINES, lines(5))
+    older = {name: array for name, array in model.arrays().items() if name != "agreement.recent"}
+    AgreementModel(ENGINES, WORD).restore(older)
+
+
+def test_word_borders_are_decided_as_their_slow_twin_does() -> None:
+    draw = random.Random(3)
+    said = [
+        ["in", "convenience"],
+        ["inconvenience", ""],
+        ["", "inconvenience"],
+        ["on", "convenience"],
+        ["in", ""],
+    ]
+    for _ in range(60):
+        columns = [draw.choice(said) for _ in range(4)]
+        line = offers([["so", "so", "so", ""], *(list(row) for row in zip(*columns, strict=True))])
+        tokens, counts = line.tokens, np.array([len(set(row)) for row in line.tokens.tolist()])
+        candidates, found = np.zeros((3, 4), dtype=np.int32), np.zeros((3, 4))
+        for i, row in enumerate(tokens.tolist()):
+            candidates[i, : counts[i]] = sorted(set(row))
+            found[i, : counts[i]] = [draw.random() for _ in range(counts[i])]
+            found[i] /= found[i].sum()
+        before = [
+            {line.vocabulary[candidates[i, c]]: found[i, c] for c in range(counts[i])} for i in range(3)
+        ]
+        none = np.zeros(0)
+        seen = Line(np.ones((3, 4), np.bool_), candidates, counts, none, found, none, none, none)
+        letters = line.spelling
+        decide_borders(tokens, letters.points, letters.starts, seen)
+        slots = [{name: line.vocabulary[tokens[i, j]] for j, name in enumerate(ENGINES)} for i in range(3)]
+        for i, chances in enumerate(slow.decided_borders(slots, before)):
+            for c in range(counts[i]):
+                assert found[i, c] == pytest.approx(chances[line.vocabulary[candidates[i, c]]])
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_a_split_word_is_never_half_joined_from_the_first_line_on(order: tuple[int, int]) -> None:
+    for split, whole in (("in convenience", "inconvenience"), ("alas !", "alas!")):
+        texts = [f"what an {split} it is", f"what an {whole} it is"]
+        line = align(Utterance.of_texts("1", {name: texts[order[j]] for j, name in enumerate(("a", "b"))}))
+        best = AgreementModel(("a", "b"), WORD).weigh(line).best
+        assert " ".join(line.vocabulary[token] for token in best.tolist() if token) in texts
+        texts = [texts[0], texts[1], texts[1]]
+        line = align(Utterance.of_texts("1", dict(zip(("a", "b", "c"), texts, strict=True))))
+        best = AgreementModel(("a", "b", "c"), WORD).weigh(line).best
+        assert " ".join(line.vocabulary[token] for token in best.tolist() if token) == texts[1]
+
+
+def test_an_engine_that_loops_again_and_again_is_not_heard_until_it_stops() -> None:
+    model = AgreementModel(ENGINES, WORD)
+    for number, plain in enumerate(lines(60)):
+        looped = (0, 0, 0, 1) if number < 10 else ()
+        model.observe(replace(plain, glued=(0,) * len(looped), looped=looped))
+        assert ("d" in model.heard(ENGINES)) == (not 4 <= number < 39)
 
 
 def test_a_cut_off_end_is_no_vote_for_silence() -> None:

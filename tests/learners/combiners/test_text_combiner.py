@@ -169,6 +169,30 @@ def test_a_memory_teaches_the_same_fresh_or_read_again(setting, waiting):
     assert fresh.digest() == forgetful.digest()
 
 
+def test_who_loops_and_who_leaves_out_blanks_is_learned_alike_from_bytes():
+    fresh, forgetful = combiner(), combiner()
+    lines = [
+        said("storms.But even", "storms. But even", "storms. But even"),
+        said("so so so so so", "so it was", "so it was"),
+        said("and,so it is it is it is it is it is", "and, so it is", "and, so it is"),
+    ]
+    for made in (fresh, forgetful):
+        for number, utterance in enumerate(lines * 20):
+            decision = made.choose(utterance, number)
+            made.observe(decision.memory, decision.view if made is fresh else None)
+    assert fresh.digest() == forgetful.digest()
+
+
+def test_an_engine_that_leaves_out_blanks_after_marks_is_held_to_have_written_them():
+    made = combiner()
+    whole = "he cared not, to consort with any stranger captain"
+    line = said(whole.replace(", ", ","), whole, whole)
+    for number in range(30):
+        decision = made.choose(line, number)
+        made.observe(decision.memory, decision.view)
+    assert made.choose(line, 30).offers.of("one") == whole.split()
+
+
 def test_choosing_changes_nothing_and_draws_by_the_round_number():
     made = combiner(decide="sample", seed=4)
     before = made.digest()

@@ -1,0 +1,105 @@
+"""What was taught is shown once it has been right more often than the untaught answer."""
+
+from dataclasses import replace
+from random import Random
+
+import numpy as np
+import pytest
+
+from galloon.learners.combiners.build import build
+from galloon.learners.combiners.contract import TrueText
+from galloon.learners.combiners.probation import DOUBT, MOST, UNTRIED, Probation, untaught_answer
+from galloon.learners.combiners.spec import CombinerSpec
+from galloon.learners.errors import DamagedState
+from galloon.learners.observation import Utterance
+from tests.reference import probation as reference
+
+
+def tokens(*numbers: int) -> np.ndarray:
+    return np.array(numbers, dtype=np.int32)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_it_is_its_slow_twin(seed):
+    draw, made, lines = Random(seed), Probation(), []
+    for number in range(500):
+        late = draw.randrange(6) if seed % 2 else 0
+        taught, untaught, truth = (tokens(*(draw.randrange(2) for _ in range(4))) for _ in range(3))
+        if draw.random() < 0.1 * seed:
+            taught = truth
+        lines.append((taught.tolist(), untaught.tolist(), truth.tolist(), max(0, number - late)))
+        made.judge(taught, untaught, truth, max(0, number - late))
+        assert made.passed == reference.passed(lines, DOUBT, UNTRIED, MOST)
+
+
+def test_a_page_that_is_corrected_as_a_whole_is_one_trial():
+    lines, page = Probation(), Probation()
+    for number in range(9):
+        lines.judge(tokens(1), tokens(2), tokens(1), number)
+        page.judge(tokens(1), tokens(2), tokens(1), 0)
+    assert lines.passed
+    assert not page.passed
+    for start in (9, 11):  # two pages more
+        page.judge(tokens(1), tokens(2), tokens(1), start)
+        page.judge(tokens(1), tokens(2), tokens(1), start)
+    assert page.passed
+    for _ in range(4):
+        page.judge(tokens(2), tokens(1), tokens(1), 13)
+    assert not page.passed
+
+
+def test_many_lessons_without_a_trial_are_believed():
+    made = Probation()
+    for _ in range(int(UNTRIED)):
+        assert not made.passed
+        made.judge(tokens(1), tokens(1), tokens(1), 0)
+    assert made.passed
+
+
+def test_of_equals_the_first_word_is_shown_and_nothing_last():
+    offers = np.array([[3, 2, 0], [0, 5, 5], [0, 0, 4]], dtype=np.int32)
+    chances = np.array([[0.5, 0.5, 0.5], [0.5, 0.4, 0.5], [0.9, 0.9, 0.1]])
+    assert untaught_answer(offers, chances).tolist() == [1, 2, 0]
+
+
+def test_states_come_back_and_damaged_ones_are_refused():
+    made, again = Probation(), Probation()
+    made.judge(tokens(1, 2), tokens(2, 2), tokens(1, 2), 0)
+    again.restore(made.arrays(), 1)
+    assert (again.arrays()["probation"] == made.arrays()["probation"]).all()
+    for book in (np.full(6, np.nan), np.full(6, -1.0), np.zeros(4)):
+        with pytest.raises(DamagedState):
+            Probation().restore({"probation": book}, 1)
+    old = Probation()
+    old.restore({}, 7)  # written before there was a probation
+    assert old.passed
+
+
+def test_after_a_page_on_which_one_engine_was_right_the_next_is_answered_as_before():
+    """The German first page: an engine that nobody else confirms is right on it, and wrong on the next page."""
+    engines = ("eng", "fra", "deu")
+    words = [f"{letter}{number}" for letter in "abcdef" for number in range(8)]
+    draw = Random(1)
+
+    def page(right: set[str]) -> list[Utterance]:
+        lines = []
+        for _ in range(20):
+            truth = draw.sample(words, 6)
+            wrong = [word + "x" if place % 3 == 0 else word for place, word in enumerate(truth)]
+            texts = {name: " ".join(truth if name in right else wrong) for name in engines}
+            lines.append(replace(Utterance.of_texts("line", texts), target=" ".join(truth)))
+        return lines
+
+    made, fresh = build(CombinerSpec(engines)), build(CombinerSpec(engines))
+    number = 0
+    for lines in (page({"deu"}), page({"eng", "fra"})):
+        choices = []
+        for line in lines:
+            choices.append(made.choose(line, number))
+            untaught = fresh.choose(line, number)
+            assert choices[-1].text == untaught.text
+            for combiner, choice in ((made, choices[-1]), (fresh, untaught)):
+                combiner.observe(choice.memory, choice.view)
+            number += 1
+        for line, choice in zip(lines, choices, strict=True):
+            made.learn(choice.memory, TrueText(line.target), choice.view)
