@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from random import Random
 from time import process_time
+from typing import Any
 
 import click
 import numpy as np
@@ -22,12 +23,12 @@ from galloon.learners.combiners.build import build
 from galloon.learners.combiners.contract import Choice, TrueText
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.documents.document import Page
-from galloon.learners.documents.layout import lay_out
+from galloon.learners.documents.layout import Layout, lay_out
 from galloon.learners.documents.matched import MatchedLine
 from galloon.learners.documents.matching import match
 from galloon.learners.documents.true_lines import true_lines as lines_of_text
 from galloon.learners.evaluation.error_rate import ErrorCounts, word_errors
-from galloon.learners.observation import Utterance
+from galloon.learners.observation import Utterance, Word
 from galloon.learners.text.normalizers import normalizer
 
 FIVE = ("tess_eng", "tess_deu", "tess_bin", "rapidocr", "tess_legacy")
@@ -47,11 +48,52 @@ def pages_of(folder: Path, engines: Iterable[str]) -> dict[str, Page]:
 
 def true_lines(folder: Path, pages: Mapping[str, Page]) -> list[MatchedLine]:
     """The printed lines, each with the words of engines with boxes that stand in it."""
+    layout, names, _, said = _in_true_lines(folder, pages)
+    return [
+        MatchedLine(
+            str(number), {names[e]: tuple(layout.words[row] for row in rows) for e, rows in spoken.items()}
+        )
+        for number, spoken in enumerate(said)
+    ]
+
+
+def placed_in_true_lines(
+    folder: Path, pages: Mapping[str, Page]
+) -> Iterator[tuple[str, dict[str, tuple[Word, ...]]]]:
+    """The text of each printed line, and the words of each engine in it, from 0 to 1 across the line."""
+    layout, names, told, said = _in_true_lines(folder, pages)
+    for line, spoken in zip(told, said, strict=True):
+        rows = [row for found in spoken.values() for row in found]
+        if not rows:
+            continue
+        left, right = float(layout.left[rows].min()), float(layout.right[rows].max())
+        width = max(1.0, right - left)
+        yield (
+            line["text"],
+            {
+                names[engine]: tuple(
+                    Word(
+                        layout.words[row].text,
+                        layout.words[row].confidence,
+                        float(layout.left[row] - left) / width,
+                        float(layout.right[row] - left) / width,
+                    )
+                    for row in found
+                )
+                for engine, found in spoken.items()
+            },
+        )
+
+
+def _in_true_lines(
+    folder: Path, pages: Mapping[str, Page]
+) -> tuple[Layout, list[str], list[Any], list[dict[int, list[int]]]]:
+    """The words of engines with boxes, their names, the true lines, and the words in each, from left to right."""
     boxed = {engine: page for engine, page in pages.items() if page.has_boxes}
     told = json.loads((folder / "truth.json").read_text())
-    if not boxed:
-        return []
     layout = lay_out(list(boxed.values()))
+    if not boxed:
+        return layout, [], [], []
     boxes = np.array(
         [line["bbox"] for line in told["lines"]], dtype=float
     )  # of the page before it was skewed
@@ -61,21 +103,14 @@ def true_lines(folder: Path, pages: Mapping[str, Page]) -> list[MatchedLine]:
     nearest, away = min(
         (_nearest(boxes, _turned(centre, middle, angle)) for angle in angles), key=lambda f: f[1].sum()
     )
-    names = list(boxed)
-    said: list[dict[str, list[int]]] = [{} for _ in boxes]
+    said: list[dict[int, list[int]]] = [{} for _ in boxes]
     for row, line in enumerate(nearest):
         if away[row] < boxes[line, 3] - boxes[line, 1]:
-            said[line].setdefault(names[layout.engines[row]], []).append(row)
-    return [
-        MatchedLine(
-            str(number),
-            {
-                engine: tuple(layout.words[row] for row in sorted(rows, key=lambda row: layout.left[row]))
-                for engine, rows in spoken.items()
-            },
-        )
-        for number, spoken in enumerate(said)
-    ]
+            said[line].setdefault(int(layout.engines[row]), []).append(row)
+    for spoken in said:
+        for rows in spoken.values():
+            rows.sort(key=lambda row: layout.left[row])
+    return layout, list(boxed), told["lines"], said
 
 
 def _turned(points: np.ndarray, middle: np.ndarray, angle: float) -> np.ndarray:
@@ -94,7 +129,10 @@ def _nearest(boxes: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 class Reader:
-    """Lines through a fresh learner, taught only by `lessons` that come first and by `teach`."""
+    """Lines through a fresh learner, taught only by `lessons` that come first and by `teach`.
+
+    As `galloon combine` does it: a new learner reads each page twice, and recordings once.
+    """
 
     def __init__(
         self, engines: tuple[str, ...], lessons: Iterable[Utterance] = (), rule: str = "none"
@@ -103,7 +141,9 @@ class Reader:
         self._combiner = build(CombinerSpec(engines=engines, normalizer=rule, decide="best"))
         self._round = 0
         self._page: list[Choice] = []
+        self._new = rule == "none"
         for utterance in lessons:
+            self._new = False
             choice = self._combiner.choose(utterance, self._round)
             self._combiner.observe(choice.memory, choice.view)
             self._combiner.learn(choice.memory, TrueText(utterance.target or ""), choice.view)
@@ -119,14 +159,20 @@ class Reader:
     def text(self, lines: Iterable[MatchedLine]) -> str:
         texts = []
         self._page = []
-        for line in lines:
-            if line.said:
-                choice = self._combiner.choose(line.utterance(line.id, self._engines), self._round)
-                self._combiner.observe(choice.memory, choice.view)  # as a daemon does with every choice
-                texts.append(choice.text)
-                self._page.append(choice)
-                self._round += 1
+        said = [line for line in lines if line.said]
+        for line in said if self._new else ():
+            self._choose(line)
+        for line in said:
+            choice = self._choose(line)
+            texts.append(choice.text)
+            self._page.append(choice)
         return " ".join(texts)
+
+    def _choose(self, line: MatchedLine) -> Choice:
+        choice = self._combiner.choose(line.utterance(line.id, self._engines), self._round)
+        self._combiner.observe(choice.memory, choice.view)  # as a daemon does with every choice
+        self._round += 1
+        return choice
 
 
 def measured(
@@ -138,7 +184,8 @@ def measured(
     reader: Reader | None = None,
 ) -> dict[str, float]:
     normal, found, true = normalizer(rule), ErrorCounts(), ErrorCounts()
-    reader, true_reader, seconds = reader or Reader(engines), Reader(engines), 0.0
+    shown = "none" if rule == "basic" else rule  # as `galloon combine` does it
+    reader, true_reader, seconds = reader or Reader(engines, rule=shown), Reader(engines), 0.0
     for folder in folders:
         pages = pages_of(folder, engines)
         start = process_time()

@@ -21,10 +21,12 @@ from galloon.clients.bulk.pools import processes, ray_tasks
 from galloon.clients.commands.combine_documents import (
     DocumentJob,
     are_documents,
+    are_speech,
     combine_documents,
     matched_utterances,
     sources_of,
 )
+from galloon.clients.commands.combine_lattices import check_lines, combine_by_risk, lattice_writer
 from galloon.clients.commands.estimates import estimates_table
 from galloon.clients.commands.explanation_view import explanation_to_json, show_explanation
 from galloon.clients.commands.learner_options import check_spec, learner_options, spec_for
@@ -32,10 +34,12 @@ from galloon.clients.commands.local_daemon import reached
 from galloon.clients.commands.options import OutputPlace
 from galloon.clients.commands.server_option import ServerOption, failing_well, own_daemon_options
 from galloon.clients.commands.temporary_learner import temporary_learner
+from galloon.clients.documents.combining import READ_TWICE
 from galloon.clients.documents.matching import MatchSettings
 from galloon.clients.documents.page_images import PageImages
 from galloon.clients.documents.sources import engine_names, waiting_sources
 from galloon.clients.documents.writers import DOCUMENT_WRITERS, document_writer
+from galloon.clients.formats.combined_lattice import LATTICE_FORMATS, LatticeWriter
 from galloon.clients.formats.gathering import EngineInput, Gathered, Join, gather
 from galloon.clients.formats.registry import FORMATS
 from galloon.clients.formats.symbols import read_symbols
@@ -70,10 +74,16 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option(
     "--to",
     "target_format",
-    type=click.Choice([entry.name for entry in DOCUMENT_WRITERS]),
+    type=click.Choice([*(entry.name for entry in DOCUMENT_WRITERS), *LATTICE_FORMATS]),
     default="text",
     show_default=True,
-    help="Format to write pages and recordings in.",
+    help="Format to write pages and recordings in. Of lines joined by id or order: text, or the combined lattices "
+    "as HTK SLF (lattice) or for OpenFst (openfst), into the folder of -o.",
+)
+@click.option(
+    "--mbr",
+    is_flag=True,
+    help="No learner: the words of least expected error (minimum Bayes risk) of all engines' lattices together.",
 )
 @click.option(
     "--images",
@@ -140,6 +150,7 @@ def combine(
     source_format: str,
     join: str | None,
     target_format: str,
+    mbr: bool,
     images: Path | None,
     text_from: str | None,
     order_from: str | None,
@@ -194,7 +205,15 @@ def combine(
             join = "match" if documents else Join.ID.value
         if watch:
             _check_watch(engine_inputs, output, join, as_json or explain)
+        check_lines(target_format, mbr, join, output, as_json or explain or report)
         table = None if symbols is None else read_symbols(symbols)
+        if mbr:
+            gathered = gather(
+                engine_inputs, format_name=format_name, join=Join(join), whole=whole, symbols=table
+            )
+            _tell_notes(gathered)
+            combine_by_risk(gathered, given, output)
+            return
         with reached(server) as connect:
             if join == "match":
                 if watch:  # folders may still be empty
@@ -236,7 +255,9 @@ def combine(
                 )
                 if not as_json and not explain:
                     order = _Order(
-                        (), experts, given, state, name, as_json, explain, server is not None, longest, report
+                        *((), experts, given, state, name, as_json, explain, server is not None, longest),
+                        report,
+                        are_speech(sources, format_name),
                     )
                     try:
                         raise SystemExit(asyncio.run(_combine_documents(connect, order, job)))
@@ -256,6 +277,11 @@ def combine(
             order = _Order(
                 utterances, experts, given, state, name, as_json, explain, server is not None, longest, report
             )
+            if target_format in LATTICE_FORMATS and output is not None:
+                lattices = LatticeWriter(output, target_format)
+                asyncio.run(_combine(connect, replace(order, alternatives=True), lattice_writer(lattices)))
+                lattices.close()
+                return
             with click.open_file("-" if output is None else output, "w", encoding="utf-8") as file:
                 asyncio.run(_combine(connect, order, _writer(file, as_json)))
 
@@ -309,9 +335,6 @@ def _check_watch(inputs: list[EngineInput], output: Path | None, join: str, look
         )
 
 
-READ_TWICE = 20_000  # lines at most; longer files are answered as they are read
-
-
 @dataclass(frozen=True, slots=True)
 class _Order:
     utterances: tuple[Utterance, ...]
@@ -324,6 +347,7 @@ class _Order:
     shared: bool
     longest: int
     report: bool
+    speech: bool = False  # recordings
 
 
 async def _combine_documents(connect: Callable[[], Client], order: _Order, job: DocumentJob) -> int:
@@ -394,8 +418,10 @@ async def _learner(client: Client, order: _Order, name: str) -> CombinerSpec | N
         info = await client.get_learner(name)
         check_spec(order.given, info.spec, f"the daemon under the name {name}")
         return None
-    # Nobody compares this text with a true one, or learns from it: as the engines wrote it, and nothing drawn.
-    return spec_for({"normalizer": "none", "decide": "best", **order.given}, order.experts, order.utterances)
+    # Nobody compares this text with a true one, or learns from it: as the engines wrote it, and nothing drawn. In
+    # speech capitals and marks are no reason to call words different; they are shown as an engine wrote them.
+    rule = "basic-speech" if order.speech else "none"
+    return spec_for({"normalizer": rule, "decide": "best", **order.given}, order.experts, order.utterances)
 
 
 def _writer(

@@ -9,6 +9,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -46,11 +47,12 @@ from galloon.clients.documents.sources import (
 )
 from galloon.clients.documents.writers import DocumentWriter
 from galloon.clients.formats.gathering import EngineInput
-from galloon.clients.formats.registry import DOCUMENT_FORMATS, detect_file
+from galloon.clients.formats.registry import DOCUMENT_FORMATS, SPEECH_FORMATS, detect_file
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.observation import Utterance
 
 FAILED = 1  # exit status where a document could not be combined
+LOOKED_INTO = 64  # files that say whether documents are recordings
 WATCH_S = 1.0  # between two looks into folders that grow
 
 
@@ -84,9 +86,22 @@ def are_documents(inputs: Sequence[EngineInput], format_name: str | None) -> boo
     return True
 
 
+def are_speech(sources: Sequence[DocumentSource], format_name: str | None) -> bool:
+    """Whether these are recordings: their files have times and no places."""
+    paths = (path for source in sources for path in source.files.values() if path.stat().st_size)
+    return any((format_name or detect_file(path)) in SPEECH_FORMATS for path in islice(paths, LOOKED_INTO))
+
+
 def sources_of(inputs: Sequence[EngineInput], engines: tuple[str, ...]) -> tuple[DocumentSource, ...]:
     """The documents of the inputs; with `engines`, of these alone."""
     sources = document_sources(inputs)
+    if len(inputs) > 1 and all(len(source.files) == 1 for source in sources):
+        raise FormatError(
+            str(inputs[0].path),
+            None,
+            f"no document has files of two engines: {', '.join(source.stem for source in sources[:4])}",
+            "files of one document have the same name before the ending, in every folder",
+        )
     known = dict.fromkeys(name for source in sources for name in source.files)
     for name in engines:
         if name not in known:
@@ -131,11 +146,13 @@ async def combine_documents(
     create = await learner()
     start = time.monotonic()
     async with client.stream(name, create=create, alternatives=job.writer.alternatives) as stream:
-        run = _Run(job, stream, output, record, done)
+        run = _Run(job, stream, output, record, done, new=create is not None)
         with _progress(len(met), shown=job.many) as step:
             await run.combine(met, step)
             if job.watched:
                 await run.watch(job.watched, {source.stem for source in met})
+    if met and not run.lines and not run.failed:
+        run.fail("no engine found any text in any document")
     if job.many:
         seconds = time.monotonic() - start
         rate = f"{run.pages / seconds:.1f} pages a second" if seconds > 0 else ""
@@ -156,17 +173,20 @@ class _Run:
         output: Output,
         record: Record | None,
         done: set[str],
+        *,
+        new: bool,
     ) -> None:
         self._job, self._stream, self._output, self._record, self._done = job, stream, output, record, done
+        self._new = new  # the learner has met nothing before
         self._engines = _known_engines(stream, job.engines)
         self._mark = f"@{stream.opened.rounds_started}" if stream.opened.rounds_started else ""
-        self._targets = _targets(job.targets)
-        self.pages = self.failed = 0
+        self._targets = _targets(job)
+        self.pages = self.failed = self.lines = 0
 
     async def combine(self, sources: Sequence[DocumentSource], step: Callable[[], None]) -> None:
         async for matched in matched_documents(sources, self._job.settings):
             if isinstance(matched, Failed):
-                self._fail(f"{matched.source.stem}: not combined: {matched.why}")
+                self.fail(f"{matched.source.stem}: not combined: {matched.why}")
             else:
                 await self._one(matched)
             step()
@@ -191,14 +211,22 @@ class _Run:
         if stem not in self._done:
             _tell(matched, job.engines)
         if job.text_from is None:
-            combined = await combine_document(self._stream, matched, self._engines, self._mark)
+            combined = await combine_document(
+                self._stream, matched, self._engines, self._mark, twice=self._new
+            )
         else:
             combined = CombinedRounds(document_of_engine(matched, job.text_from), ())
+        said = sum(len(page.lines) for page in combined.document.pages)
+        self.lines += said
+        if not said and not (job.many and job.text_from is None):  # among many, an empty page is a page
+            why = f"{job.text_from} has no text" if job.text_from else "no engine has any text"
+            self.fail(f"{stem}: not combined: {why}")
+            return
         if stem not in self._done:
             try:
                 self._output.write(with_images(combined.document, job.images))
             except FormatError as wrong:  # of its image
-                self._fail(f"{stem}: not written: {wrong}")
+                self.fail(f"{stem}: not written: {wrong}")
                 return
             if self._record is not None:
                 self._record.add(matched.source)
@@ -206,7 +234,7 @@ class _Run:
             await teach_document(self._stream, combined, true_texts(self._targets[stem]))
         self.pages += len(matched.pages)
 
-    def _fail(self, why: str) -> None:
+    def fail(self, why: str) -> None:
         self.failed += 1
         click.echo(why, err=True)
 
@@ -216,12 +244,19 @@ def _is_done(source: DocumentSource, record: Record, output: Output) -> bool:
     return path is not None and path.is_file() and record.has(source)
 
 
-def _targets(folder: Path | None) -> dict[str, Path]:
-    if folder is None:
+def _targets(job: DocumentJob) -> dict[str, Path]:
+    if job.targets is None:
         return {}
-    if not folder.is_dir():
-        raise FormatError(str(folder), None, "--targets is a folder with a true text for each document")
-    return {document_stem(path): path for path in files_in(folder)}
+    found = {document_stem(path): path for path in files_in(job.targets)}
+    stems = [source.stem for source in job.sources]
+    if not job.watched and found.keys().isdisjoint(stems):
+        raise FormatError(
+            str(job.targets),
+            None,
+            f"no true text of any document: {', '.join(stems[:4])}",
+            "name them as the documents, with any ending",
+        )
+    return found
 
 
 def _known_engines(stream: CombineStream, engines: tuple[str, ...]) -> tuple[str, ...]:

@@ -20,6 +20,8 @@ from galloon.learners.documents.document import Box
 from galloon.learners.documents.matched import MatchedLine
 from galloon.learners.documents.word_places import word_places
 
+READ_TWICE = 20_000  # lines at most; longer documents are answered as they are read
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -58,13 +60,26 @@ def document_of_engine(matched: MatchedDocument, engine: str) -> CombinedDocumen
 
 
 async def combine_document(
-    stream: CombineStream, matched: MatchedDocument, engines: Sequence[str], mark: str = ""
+    stream: CombineStream,
+    matched: MatchedDocument,
+    engines: Sequence[str],
+    mark: str = "",
+    *,
+    twice: bool = False,
 ) -> CombinedRounds:
-    """Let the learner choose every line. `mark` sets the ids apart from those of earlier documents."""
+    """Let the learner choose every line. `mark` sets the ids apart from those of earlier documents.
+
+    twice: it reads pages once before it answers, so that it knows how engines do there. Recordings are long, and
+    answered as they are read.
+    """
     lines = [(number, line) for number, page in enumerate(matched.pages, 1) for line in page.lines]
     utterances = [
         line.utterance(f"{matched.source.stem}/{number}/{line.id}{mark}", engines) for number, line in lines
     ]
+    timed = any(page.timed for page in matched.pages)
+    if twice and not timed and len(utterances) <= READ_TWICE:
+        async for _ in stream.choose_each(replace(line, id=f"{line.id}@first") for line in utterances):
+            pass
     answers: list[list[Answer]] = [[] for _ in matched.pages]
     place = 0
     async for choice in stream.choose_each(utterances):

@@ -36,12 +36,15 @@ def read_aws_textract(source: Source) -> ReadResult:
     lines = Lines(source)
     page = None
     for block in blocks:
-        if block["BlockType"].text() != "LINE":
+        kind = block["BlockType"].text()
+        if kind not in {"LINE", "PAGE"}:
             continue
         number = block["Page"].number() or 1.0
-        if number != page:
+        if number != page:  # pages without lines count too
             page = number
             lines.new_page("", WIDTH, HEIGHT, relative=True)
+        if kind == "PAGE":
+            continue
         said: list[Word] = []
         for name in _children(block):
             if name not in words:

@@ -1,6 +1,7 @@
 """Docling's JSON (DoclingDocument): `read_docling`.
 
-Texts and tables come in reading order through `body`, which points to them and to groups of them. Their boxes
+Texts and tables come in reading order through `body`, which points to them and to groups of them; older files
+have heads and feet of pages under `furniture`. Their boxes
 are of paragraphs, not of lines, and are not used: what they say finds its place by what other engines say.
 """
 
@@ -17,6 +18,7 @@ from galloon.learners.observation import ExpertOutput
 NAME = "docling"
 _REFERENCE = re.compile(r"#/(\w{1,40})/(\d{1,9})")
 _DEEPEST = 32
+_PARTS = ("texts", "tables", "groups", "pictures", "key_value_items", "form_items")
 
 
 def sniff_docling(sample: Sample) -> bool:
@@ -28,12 +30,13 @@ def read_docling(source: Source) -> ReadResult:
     document = load_json(source)
     if "body" not in document:
         raise document.wrong('an object with "body"')
-    parts = {name: list(document[name].items()) for name in ("texts", "tables", "groups", "pictures")}
+    parts = {name: list(document[name].items()) for name in _PARTS}
     by_page: dict[int, list[tuple[str, str]]] = {int(name): [] for name in _page_names(document)}
     seen: set[str] = set()
-    for number, (name, item) in enumerate(_items(document["body"], parts, seen, 0)):
+    found = [item for root in ("body", "furniture") for item in _items(document[root], parts, seen, 0)]
+    for number, (name, item) in enumerate(found):
         page = next((prov["page_no"].number() for prov in item["prov"].items()), None)
-        rows = _rows(item) if name == "tables" else (item.first("text", "orig").text() or "").split("\n")
+        rows = _rows(item) if name == "tables" else _text(item).split("\n")
         by_page.setdefault(int(page or 1), []).extend((row, str(number)) for row in rows)
     lines = Lines(source)
     for page_number in sorted(by_page):
@@ -59,9 +62,9 @@ def _items(
     for child in parent["children"].items():
         reference = child.first("$ref", "cref").text() or ""
         match = _REFERENCE.fullmatch(reference)
-        if match is None or int(match[2]) >= len(parts.get(match[1], ())):
+        if match is None or (match[1] in parts and int(match[2]) >= len(parts[match[1]])):
             raise child.wrong(f"a part that exists (not {reference[:40]})")
-        if reference in seen or depth > _DEEPEST:
+        if reference in seen or depth > _DEEPEST or match[1] not in parts:
             continue
         seen.add(reference)
         item = parts[match[1]][int(match[2])]
@@ -70,7 +73,21 @@ def _items(
         yield from _items(item, parts, seen, depth + 1)
 
 
+def _text(item: Node) -> str:
+    """What a part says; the number of a list's entry stands apart from it."""
+    text = item["text"].text() or item["orig"].text() or ""
+    marker = item["marker"].text() or ""
+    return f"{marker} {text}" if any(map(str.isalnum, marker)) and not text.startswith(marker) else text
+
+
 def _rows(table: Node) -> list[str]:
-    return [
-        " ".join(cell["text"].text() or "" for cell in row.items()) for row in table["data"]["grid"].items()
-    ]
+    """The rows of a table. A cell over several rows or columns is in the grid at each of its places: said once."""
+    rows = []
+    for down, row in enumerate(table["data"]["grid"].items()):
+        cells = []
+        for across, cell in enumerate(row.items()):
+            starts = cell["start_row_offset_idx"].number(), cell["start_col_offset_idx"].number()
+            if starts in {(None, None), (down, across)}:
+                cells.append(cell["text"].text() or "")
+        rows.append(" ".join(cells))
+    return rows

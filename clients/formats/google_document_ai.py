@@ -12,7 +12,7 @@ from galloon.clients.formats.result import Lines, Place, ReadResult
 from galloon.clients.formats.safe_json import Node, load_json
 from galloon.clients.formats.sample import Sample
 from galloon.clients.formats.source import Source
-from galloon.clients.formats.words import boxed_words, split_text
+from galloon.clients.formats.words import boxed_words, one_word, split_text
 from galloon.learners.documents.document import Box
 from galloon.learners.observation import ExpertOutput, Word
 
@@ -51,13 +51,21 @@ def _line(
 ) -> None:
     start, end = _span(line)
     words: list[Word] = []
+    reached = -1  # where the last token ends, if no blank follows it
     # Tokens come in the order of the text: those of earlier lines are taken off.
     while tokens and tokens[0][0][0] < end:
         (first, last), token = tokens.popleft()
         if first >= start and text[first:last].strip():
-            words += boxed_words(
+            made = boxed_words(
                 text[first:last], source, _box(token, size)[0], token["layout"]["confidence"].number()
             )
+            if (
+                first == reached and words and made and not text[first].isspace()
+            ):  # a mark is a token of its own
+                words[-1:] = [one_word(words[-1], made[0])]
+                made = made[1:]
+            words += made
+            reached = -1 if text[first:last][-1:].isspace() else last
     said = words or list(split_text(text[start:end], source))
     if not said:
         source.note("line without text left out")

@@ -1,7 +1,8 @@
 """JSON of Google Cloud Vision's text detection: `read_google_vision`.
 
-`fullTextAnnotation` has pages, blocks, paragraphs, words and symbols; where a line ends, a symbol's detected
-break says so. Vertices of zero are left out by the service; those of PDFs are shares of the page.
+`fullTextAnnotation` has pages, blocks, paragraphs, words and symbols; where a word or a line ends, a symbol's
+detected break says so: a mark is an entry of its own, and without a break belongs to the word before it.
+Vertices of zero are left out by the service; those of PDFs are shares of the page.
 """
 
 import re
@@ -12,7 +13,7 @@ from galloon.clients.formats.result import Lines, Place, ReadResult
 from galloon.clients.formats.safe_json import Node, load_json
 from galloon.clients.formats.sample import Sample
 from galloon.clients.formats.source import Source
-from galloon.clients.formats.words import boxed_words, split_text
+from galloon.clients.formats.words import boxed_words, one_word, split_text
 from galloon.learners.documents.document import Box, word_box
 from galloon.learners.observation import ExpertOutput, Word
 
@@ -26,6 +27,7 @@ _KEYS = (
     "error",
 )
 _LINE_ENDS = frozenset({"LINE_BREAK", "EOL_SURE_SPACE", "HYPHEN", 3, 4, 5})
+_NO_BREAK = frozenset({None, "UNKNOWN", 0})
 
 
 def sniff_google_vision(sample: Sample) -> bool:
@@ -79,13 +81,25 @@ def _plain(response: Node, lines: Lines, source: Source) -> None:
 def _page(page: Node, lines: Lines, source: Source) -> None:
     size = [page[key].number() for key in ("width", "height")]
     lines.new_page("", *size)
+    told = any(
+        _break(symbol) is not None
+        for block in page["blocks"].items()
+        for paragraph in block["paragraphs"].items()
+        for entry in paragraph["words"].items()
+        for symbol in list(entry["symbols"].items())[-1:]
+    )  # some save words without their breaks
     for number, block in enumerate(page["blocks"].items()):
         for paragraph in block["paragraphs"].items():
             words: list[Word] = []
+            open_word = False
             for entry in paragraph["words"].items():
-                made, ends = _word(entry, size, source)
+                made, kind = _word(entry, size, source)
+                if open_word and words and made:
+                    words[-1:] = [one_word(words[-1], made[0])]
+                    made = made[1:]
                 words += made
-                if ends:
+                open_word = told and kind in _NO_BREAK
+                if kind in _LINE_ENDS:
                     _line(words, str(number), lines, source)
                     words = []
             _line(words, str(number), lines, source)
@@ -98,19 +112,22 @@ def _line(words: list[Word], region: str, lines: Lines, source: Source) -> None:
         lines.add(str(len(lines)), ExpertOutput(source.stem, tuple(words)), place=place)
 
 
-def _word(entry: Node, size: list[float | None], source: Source) -> tuple[list[Word], bool]:
-    """The word, and whether a line ends with it."""
+def _word(entry: Node, size: list[float | None], source: Source) -> tuple[list[Word], str | int | None]:
+    """The word, and the kind of break after it."""
     symbols = list(entry["symbols"].items())
-    text, ends = "".join(symbol["text"].text() or "" for symbol in symbols), False
-    if symbols:
-        kind = symbols[-1]["property"].first("detectedBreak", "detected_break")["type"].value
-        ends = isinstance(kind, str | int) and kind in _LINE_ENDS
-        if kind in {"HYPHEN", 4}:  # the hyphen at the end of the line is not among the symbols
-            text += "-"
+    text = "".join(symbol["text"].text() or "" for symbol in symbols)
+    kind = _break(symbols[-1]) if symbols else None
+    if kind in {"HYPHEN", 4}:  # the hyphen at the end of the line is not among the symbols
+        text += "-"
     poly = entry.first("boundingBox", "bounding_box")
     corners = corners_of(poly["vertices"])
     if not corners:
         shares = poly.first("normalizedVertices", "normalized_vertices")
         corners = corners_of(shares, size[0] or 1.0, size[1] or 1.0)
     # The service writes 0 where it has no confidence.
-    return boxed_words(text, source, outline_of(corners)[0], entry["confidence"].number() or None), ends
+    return boxed_words(text, source, outline_of(corners)[0], entry["confidence"].number() or None), kind
+
+
+def _break(symbol: Node) -> str | int | None:
+    kind = symbol["property"].first("detectedBreak", "detected_break")["type"].value
+    return kind if isinstance(kind, str | int) else None

@@ -18,7 +18,11 @@ from galloon.clients.formats.source import Source
 NAME = "mineru"
 _SCALE = 300 / 72  # points to pixels, for everything that counts in these
 _DEEPEST = 8
-_LISTS = ("image_caption", "image_footnote", "table_caption", "table_footnote", "list_items")
+_BODIES = ("text", "table_body", "code_body")
+_LISTS = (
+    *("image_caption", "image_footnote", "img_caption", "img_footnote", "chart_caption", "chart_footnote"),
+    *("table_caption", "table_footnote", "code_caption", "code_footnote", "list_items"),
+)
 
 
 def sniff_mineru(sample: Sample) -> bool:
@@ -69,13 +73,14 @@ def _lines(block: Node, region: str, depth: int) -> Iterator[LineBox]:
 
 
 def _content_list(document: Node, lines: Lines, source: Source) -> None:
-    page = None
+    page = -1
     for number, entry in enumerate(document.items()):
-        index = entry["page_idx"].number() or 0.0
-        if page is None or index != page:
-            page = index
+        index = int(entry["page_idx"].number() or 0.0)
+        source.check("lines", index)
+        while page < index:  # pages without text are not listed
+            page += 1
             lines.new_page()
-        text = entry.first("text", "table_body").text() or ""
+        text = entry.first(*_BODIES).text() or ""
         rows = [row for line in text.split("\n") for row in plain_lines(line)]
         for key in _LISTS:
             rows += [row for part in entry[key].items() for row in plain_lines(part.text() or "")]

@@ -253,6 +253,13 @@ FORMATS: tuple[Format, ...] = (
 _LINES = (utterances, nbest, nemo, confusion_network, slf, kaldi_lattice, fst_text, openfst_binary)
 DOCUMENT_FORMATS = frozenset(entry.name for entry in FORMATS) - {module.NAME for module in _LINES}
 
+# Recognisers of speech do not agree in capitals and marks, which nobody has heard.
+_SPEECH = (
+    *(assemblyai, aws_transcribe, azure_speech, ctm, deepgram, elevenlabs, google_speech, seglst),
+    *(speechmatics, stm, vosk, whisper),
+)
+SPEECH_FORMATS = {module.NAME for module in _SPEECH} | {subtitles.SRT, subtitles.VTT}
+
 
 def format_named(name: str) -> Format:
     for entry in FORMATS:

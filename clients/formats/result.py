@@ -59,6 +59,7 @@ class Lines:
         """`timed`: words and lines have times, not places on a page."""
         self._source, self._timed = source, timed
         self._pages = [_Page()]
+        self._announced = False
         self._outputs: dict[str, ExpertOutput] = {}
         self._copies: dict[str, int] = {}  # of each id so far, so that a file of equal ids costs no search
 
@@ -78,11 +79,12 @@ class Lines:
         `relative`: the engine tells shares of the page alone; width and height are what they were multiplied by.
         """
         page = _Page(name, width, height, relative)
-        if len(self._pages) == 1 and self._pages[0] == _Page():
+        if not self._announced and not self._pages[0].lines:
             self._pages = [page]
         else:
             self._source.check("lines", len(self._pages) + 1)
             self._pages.append(page)
+        self._announced = True
 
     def add(
         self, line_id: str, output: ExpertOutput, line: int | None = None, place: Place = NOWHERE

@@ -32,22 +32,34 @@ def read_speechmatics(source: Source) -> ReadResult:
         raise document.wrong('an object with "results"')
     lines = Lines(source, timed=True)
     turns = Turns(lines, source)
+    before, glued = "", False  # marks of the word to come; whether it is joined to the one before
     for result in document["results"].items():
         said = next(iter(result["alternatives"].items()), None)
         if said is None:
             continue  # a change of speaker or channel, which the words tell too
         content = said["content"].text() or ""
-        if result["type"].text() == "punctuation" and result["attaches_to"].text() in {None, "previous"}:
-            turns.punctuate(content)
-            continue
+        if result["type"].text() == "punctuation":
+            attached = result["attaches_to"].text() or "previous"
+            if attached in {"previous", "both"}:
+                turns.punctuate(content)
+                glued = attached == "both"
+                continue
+            if attached == "next":
+                before += "".join(content.split())
+                continue
         speaker = said["speaker"].name("")
+        if glued:  # as in well-known
+            turns.punctuate(content)
+            glued = False
+            continue
         words = spoken_words(
-            content,
+            before + content,
             source,
             confidence=said["confidence"].number(),
             start=result["start_time"].number(),
             end=result["end_time"].number(),
         )
+        before = ""
         turns.add(words, "" if speaker == _UNKNOWN else speaker, result["channel"].name(""))
     turns.end()
     return lines.result(NAME)

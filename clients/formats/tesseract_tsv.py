@@ -32,11 +32,14 @@ def read_tesseract_tsv(source: Source) -> ReadResult:
     rows = source.rows()
     position = _positions(source, next(rows, (1, ""))[1])
     needed = max(place for name, place in position.items() if name != "text") + 1
+    # The last row ends with a new line, or the file was cut off.
+    last = 0 if source.data.endswith(b"\n") else source.data.count(b"\n") + 1
     for at, row in rows:
         cells = row.split("\t")
         if cells == [""]:
             continue
-        if len(cells) < needed:
+        cut = len(cells) < len(position) and at == last
+        if len(cells) < needed or cut:
             raise source.error(at, f"{len(cells)} columns, {needed} are needed", "is the file cut off?")
         level = cells[position["level"]]
         if level != str(_WORD_LEVEL):
@@ -51,6 +54,8 @@ def read_tesseract_tsv(source: Source) -> ReadResult:
         key = "_".join(cells[position[name]] for name in _KEY)
         words = grouped.setdefault(key, [])
         text = cells[position["text"]] if position["text"] < len(cells) else ""
+        if not text.strip():  # pictures and rules
+            continue
         left, top, width, height, percent = (
             _number(source, cells[position[name]], name, at) for name in (*_EDGES, "conf")
         )
@@ -64,16 +69,17 @@ def read_tesseract_tsv(source: Source) -> ReadResult:
             bottom=top + height,
             line=at,
         )
-    lines, page = Lines(source), None
-    for key, found in grouped.items():
-        if (number := key.partition("_")[0]) != page:
-            page, size = number, boxes.get(number)
-            lines.new_page("", size.width if size else None, size.height if size else None)
-        if found:
-            region = "_".join(key.split("_")[1:2])
-            lines.add(
-                key, ExpertOutput(source.stem, tuple(found)), place=Place(boxes.get(key), region=region)
-            )
+    by_page: dict[str, list[str]] = {place: [] for place in boxes if "_" not in place}  # empty pages too
+    for key in grouped:
+        by_page.setdefault(key.partition("_")[0], []).append(key)
+    lines = Lines(source)
+    for page, keys in by_page.items():
+        size = boxes.get(page)
+        lines.new_page("", size.width if size else None, size.height if size else None)
+        for key in keys:
+            if found := grouped[key]:
+                stands = Place(boxes.get(key), region=key.split("_")[1])
+                lines.add(key, ExpertOutput(source.stem, tuple(found)), place=stands)
     return lines.result(NAME)
 
 

@@ -1,15 +1,16 @@
 """JSON of Whisper, faster-whisper, WhisperX, whisper.cpp and OpenAI's service: `read_whisper`.
 
 All have segments; words, their times and their scores are optional and may be missing for single words
-(WhisperX cannot align numerals). A word's confidence is `probability` (Whisper) or `score` (WhisperX); a
-segment's is the exponential of `avg_logprob`. whisper.cpp calls segments `transcription`, counts milliseconds, and
-with `-ojf` lists tokens, which are pieces of words.
+(WhisperX cannot align numerals). A word's confidence is `probability` (Whisper), `score` (WhisperX) or
+`confidence` (whisper-timestamped); a segment's is the exponential of `avg_logprob`. whisper.cpp calls segments
+`transcription`, counts milliseconds, and with `-ojf` lists tokens, which are pieces of words.
 """
 
 import math
 import re
 from collections import deque
 from collections.abc import Iterable
+from dataclasses import replace
 
 from galloon.clients.formats.result import Lines, Place, ReadResult
 from galloon.clients.formats.safe_json import Node, load_json
@@ -49,6 +50,7 @@ def read_whisper(source: Source) -> ReadResult:
             words = _words_of_tokens(segment["tokens"].items(), source)
         elif loose:
             words = _take(loose, segment, last=place == len(found) - 1, source=source)
+            words = _as_written(words, segment["text"].text() or "")
         else:
             words = ()
         text = segment["text"].text() or ""
@@ -92,7 +94,7 @@ def _words(entries: Iterable[Node], source: Source) -> tuple[Word, ...]:
     words: list[Word] = []
     for entry in entries:
         start, end = entry["start"].number(), entry["end"].number()
-        confidence = entry.first("probability", "score").number()
+        confidence = entry.first("probability", "score", "confidence").number()
         if start is None or end is None:
             source.note("word without times")
         if confidence is None:
@@ -122,6 +124,19 @@ def _words_of_tokens(tokens: Iterable[Node], source: Source) -> tuple[Word, ...]
         if token is not None and not _MARK.fullmatch(text) and text.strip():
             pieces.append((text, token))
     return tuple(words)
+
+
+def _as_written(words: tuple[Word, ...], text: str) -> tuple[Word, ...]:
+    """OpenAI's words come without the marks and capitals of the segment's text: taken from there if it fits."""
+    written = text.split()
+    if len(written) != len(words):
+        return words
+    same = all(_letters(new) == _letters(word.text) for word, new in zip(words, written, strict=True))
+    return tuple(replace(word, text=new) for word, new in zip(words, written, strict=True)) if same else words
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text.lower()))
 
 
 def _take(loose: deque[Node], segment: Node, *, last: bool, source: Source) -> tuple[Word, ...]:

@@ -1,13 +1,13 @@
 """From an engine's strings to `Word`s: a word never holds white space, and its numbers are finite.
 
 `split_text` cuts running text; `spoken_words` takes one entry of an engine, which is nearly always one word;
-`boxed_words` the same with a box on a page.
+`boxed_words` the same with a box on a page; `one_word` joins what was written without a blank.
 """
 
 import math
 
 from galloon.clients.formats.source import Source
-from galloon.learners.documents.document import Box
+from galloon.learners.documents.document import Box, word_box
 from galloon.learners.observation import Word
 
 # What recognisers write where nothing was said. `<unk>` is not here: a word was said, if an unknown one.
@@ -84,6 +84,17 @@ def boxed_words(
         bottom=box.bottom,
         line=line,
     )
+
+
+def one_word(first: Word, second: Word) -> Word:
+    """Two entries that stand together without a blank, such as a word and its comma; as sure as the less sure."""
+    known = [word.confidence for word in (first, second) if word.confidence is not None]
+    boxes = [word_box(word) for word in (first, second)]
+    box = Box.around(box for box in boxes if box is not None) if all(boxes) else None
+    sure = min(known, default=None)
+    if box is None:
+        return Word(first.text + second.text, sure, first.start, second.end)
+    return Word(first.text + second.text, sure, box.left, box.right, box.top, box.bottom)
 
 
 def finite(text: str) -> float | None:

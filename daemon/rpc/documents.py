@@ -1,12 +1,12 @@
 """The documents' service: pages and recordings in, combined lines out in parts, true texts of whole documents in.
 
-Lines are brought together by `learners.documents` in a thread; then each is an utterance like any other, under the
-id `document/page/line`: the learner journals it, remembers it, answers it twice the same.
+Lines are brought together by `learners.documents` in a process apart (`Matcher`); then each is an utterance like
+any other, under the id `document/page/line`: the learner journals it, remembers it, answers it twice the same.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
-from concurrent.futures import Executor
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import count
 from typing import Any
@@ -14,9 +14,9 @@ from typing import Any
 import grpc
 from google.protobuf.message import Message
 
-from galloon.codec.document import check_document_id, line_to_wire, pages_from_wire
+from galloon.codec.document import PAGES, check_document_id, line_to_wire
 from galloon.codec.utterance import utterance_to_wire
-from galloon.daemon.errors import Invalid, Refused, UnknownRound, refusal
+from galloon.daemon.errors import Invalid, LimitPassed, Refused, UnknownRound, refusal
 from galloon.daemon.futures import resolve
 from galloon.daemon.http.metrics import Metrics
 from galloon.daemon.learner.learner import Learner
@@ -26,17 +26,17 @@ from galloon.daemon.learner.work_queue import DISK
 from galloon.daemon.limits import Limits, check
 from galloon.daemon.rpc.auth import Gate, Principal
 from galloon.daemon.rpc.calls import Calls
+from galloon.daemon.rpc.matched_json import line_from_json
+from galloon.daemon.rpc.matching import Matcher
 from galloon.daemon.rpc.quota import Quota
-from galloon.learners.documents.document import Page
-from galloon.learners.documents.matched import MatchedLine, MatchedPage, Unmatchable
-from galloon.learners.documents.matching import match
-from galloon.learners.documents.true_lines import true_lines
+from galloon.learners.documents.matched import MatchedLine, Unmatchable
 from galloon.learners.documents.word_places import word_places
 from galloon.v1 import combine_pb2
 from galloon.v1 import document_pb2 as wire
 
 PART = 32  # lines of one part
-AT_ONCE = 2  # documents that are matched at the same time: each holds its words in memory
+TAUGHT_AT_ONCE = 256  # lines
+MOST_LINES = 20_000  # of one correction: a second of looking for them
 LAG_PAUSE_S = 0.02
 MOST_PAGE = 1_000_000
 EMPTY_PAGES = 100  # in a row, after which a whole document is over
@@ -52,11 +52,9 @@ class DocumentService(Calls):
         quota: Quota,
         limits: Limits,
         metrics: Metrics,
-        pool: Executor,
     ) -> None:
         super().__init__(gate, quota, metrics)
-        self._registry, self._limits, self._pool = registry, limits, pool
-        self._matching = asyncio.Semaphore(AT_ONCE)
+        self._registry, self._limits, self._matcher = registry, limits, Matcher()
 
     def handlers(self) -> grpc.GenericRpcHandler:
         methods: dict[str, grpc.RpcMethodHandler[Any, Any]] = {
@@ -71,20 +69,21 @@ class DocumentService(Calls):
         learner = self._find(request.learner, caller)
         size = request.ByteSize()
         check(self._limits, "message_bytes", size, "document")
-        first = request.document.first_page or 1
-        if first > MOST_PAGE:
-            raise Invalid(f"document.first_page: {first} is not from 1 to {MOST_PAGE}", "document.first_page")
+        first = check_first_page(request.document.first_page, "document.first_page")
         self.quota.hold(caller.name, size)
         try:
-            pages = pages_from_wire(request.document, learner.spec.engines, self._limits)
-            document, order = request.document.id, request.document.order_from or None
-            for number, said in enumerate(pages, first):
-                matched = await self._matched(said, order, number)
-                async for part in self._parts(learner, f"{document}/{number}", matched):
+            document, engines = request.document, learner.spec.engines
+            await self._matcher.check(document, engines, self._limits.engines)
+            for number, page in enumerate(document.pages, first):
+                lines, remarks = await self._matched(page, engines, document.order_from, number)
+                async for part in self._parts(learner, f"{document.id}/{number}", lines, remarks):
                     part.page = number
                     yield part
         finally:
             self.quota.release(caller.name, size)
+
+    async def close(self) -> None:
+        await self._matcher.close()
 
     async def correct(self, request: wire.CorrectDocumentRequest, caller: Principal) -> Message:
         learner = self._find(request.learner, caller)
@@ -92,6 +91,9 @@ class DocumentService(Calls):
         check_document_id(request.id, "id")
         if request.whole and len(request.pages) != 1:
             raise Invalid(f"pages: {len(request.pages)} texts; a whole document has one", "pages")
+        if not 1 <= len(request.pages) <= PAGES:
+            raise Invalid(f"pages: {len(request.pages)} pages, allowed are 1 to {PAGES}", "pages")
+        check_first_page(request.first_page, "first_page")
         found = await learner.look(DISK, partial(_lines_of, request))
         if not found:
             raise UnknownRound(
@@ -99,8 +101,7 @@ class DocumentService(Calls):
             )
         lessons: dict[str, str | None] = {}
         for text, lines in _corrected(request, found):
-            loop = asyncio.get_running_loop()
-            texts = await loop.run_in_executor(self._pool, true_lines, list(lines.values()), text)
+            texts = await self._matcher.true_lines(list(lines.values()), text)
             lessons |= dict(zip(lines, texts, strict=True))
         return await self._teach(learner, lessons)
 
@@ -108,34 +109,34 @@ class DocumentService(Calls):
         caller.check(name, "learner")
         return self._registry.find(name, "learner")
 
-    async def _matched(self, said: Mapping[str, Page], order: str | None, number: int) -> MatchedPage:
-        async with self._matching:
-            try:
-                loop = asyncio.get_running_loop()
-                return await loop.run_in_executor(self._pool, match, said, order)
-            except Unmatchable as problem:
-                raise Invalid(
-                    f"document: page {number}: {problem.engine}: {problem.why}", "document"
-                ) from problem
+    async def _matched(
+        self, page: wire.DocumentPage, engines: Sequence[str], order: str, number: int
+    ) -> tuple[list[bytes], dict[str, Any]]:
+        try:
+            return await self._matcher.match(page, engines, order)
+        except Unmatchable as problem:
+            raise Invalid(
+                f"document: page {number}: {problem.engine}: {problem.why}", "document"
+            ) from problem
 
     async def _parts(
-        self, learner: Learner, name: str, page: MatchedPage
+        self, learner: Learner, name: str, found: Sequence[bytes], remarks: Mapping[str, Any]
     ) -> AsyncIterator[wire.CombineDocumentResponse]:
         """The lines of a page; the last part has the remarks, also where there are no lines."""
-        for start in range(0, max(1, len(page.lines)), PART):
-            lines = page.lines[start : start + PART]
+        for start in range(0, max(1, len(found)), PART):
+            lines = [line_from_json(json.loads(line)) for line in found[start : start + PART]]
             while learner.lags:  # noqa: ASYNC110  # the writer's thread wakes nobody
                 await asyncio.sleep(LAG_PAUSE_S)
             answers = await asyncio.gather(
                 *(self._chosen(learner, f"{name}/{line.id}", line) for line in lines)
             )
             part = wire.CombineDocumentResponse(lines=answers)
-            if start + PART >= len(page.lines):
-                part.remarks.absent.update(page.absent)
+            if start + PART >= len(found):
+                part.remarks.absent.update(remarks["absent"])
                 part.remarks.left_out.extend(
-                    f"{engine}: {text}" for engine, texts in page.left_out.items() for text in texts
+                    f"{engine}: {text}" for engine, texts in remarks["left_out"].items() for text in texts
                 )
-                part.remarks.notes.extend(page.notes)
+                part.remarks.notes.extend(remarks["notes"])
             yield part
 
     async def _chosen(self, learner: Learner, name: str, line: MatchedLine) -> wire.DocumentLineChoice:
@@ -161,8 +162,12 @@ class DocumentService(Calls):
             return None
 
         known = {name: text for name, text in lessons.items() if text is not None}
-        outcomes = await asyncio.gather(*(learned(name, text) for name, text in known.items()))
-        why = dict(zip(known, outcomes, strict=True))
+        why: dict[str, Refused | None] = {}
+        names = list(known)
+        for start in range(0, len(names), TAUGHT_AT_ONCE):
+            some = names[start : start + TAUGHT_AT_ONCE]
+            outcomes = await asyncio.gather(*(learned(name, known[name]) for name in some))
+            why |= zip(some, outcomes, strict=True)
         for name, text in lessons.items():
             refused = why.get(name)
             if text is None:
@@ -187,6 +192,10 @@ def _lines_of(request: wire.CorrectDocumentRequest, rounds: Rounds) -> dict[tupl
                 break
             choice = combine_pb2.CombineResponse.FromString(round_.answer).choice
             found[page, line] = round_.id, choice.text
+            if len(found) > MOST_LINES:
+                raise LimitPassed(
+                    "lines of one correction", len(found), MOST_LINES, "correct some pages at a time", "pages"
+                )
         empty = 0 if len(found) > before else empty + 1
         page += 1
     return found
@@ -199,7 +208,15 @@ def _corrected(
     if request.whole:
         yield request.pages[0], dict(found.values())
         return
+    by_page: dict[int, dict[str, str]] = {}
+    for (page, _), (name, line) in found.items():
+        by_page.setdefault(page, {})[name] = line
     for number, text in enumerate(request.pages, request.first_page or 1):
-        lines = dict(line for (page, _), line in found.items() if page == number)
-        if text.strip() and lines:
-            yield text, lines
+        if text.strip() and number in by_page:
+            yield text, by_page[number]
+
+
+def check_first_page(number: int, field: str) -> int:
+    if number > MOST_PAGE:
+        raise Invalid(f"{field}: {number} is not from 1 to {MOST_PAGE}", field)
+    return number or 1

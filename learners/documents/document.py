@@ -1,4 +1,4 @@
-"""What one engine made of a document: `Document`, its pages or recordings (`Page`), their lines (`Line`).
+"""What one engine made of a document: its pages or recordings (`Page`), their lines (`Line`).
 
 A page has lines with boxes, in pixels from the upper left corner; a recording is a page whose lines and words
 have times in seconds (`timed`). A word carries its place itself: `start` and `end` from left to right or in
@@ -6,7 +6,7 @@ seconds, `top` and `bottom` on pages. Engines that give no places give lines of 
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from galloon.learners.observation import Word
 
@@ -102,16 +102,6 @@ class Page:
             if line.start is not None or any(word.start is not None for word in line.words)
         )
         return self.timed and known * 2 > self.word_count
-
-
-@dataclass(frozen=True, slots=True)
-class Document:
-    """All pages that one engine made, and the file that they came from."""
-
-    engine: str
-    pages: tuple[Page, ...]
-    file: str = ""
-    notes: tuple[str, ...] = field(default=())
 
 
 def _scaled_line(line: Line, across: float, down: float) -> Line:

@@ -16,6 +16,7 @@ from galloon.learners.documents.layout import Floats, Layout
 # In usual word heights.
 _BACK, _DOWN = 2.0, 0.9
 _GUTTER, _NARROW, _SHARED = 0.9, 0.6, 0.5
+_WIDER = 1.5  # than the usual blank: no blank between words
 _NEIGHBOURS = 9.0  # above and below
 _SHARE, _FEWEST, _MANY = 0.8, 4, 8  # of the lines around; rows that there must be, beside a narrow gap more
 _RUNNING_TEXT = 12  # letters on either side of a gutter, in the middle of the neighbours
@@ -136,9 +137,13 @@ def _most_shared(starts: Floats, ends: Floats, low: float, high: float, half: fl
 def _wide_gaps(layout: Layout, pieces: Sequence[NDArray[np.int64]], middles: Floats) -> _Gaps:
     letters = np.array([len(word.text) for word in layout.words])
     found = []
+    # Typewriters and justified lines leave wide blanks between all words.
+    blanks = np.concatenate([layout.left[rows[1:]] - layout.right[rows[:-1]] for rows in pieces])
+    blank = float(np.median(blanks)) if len(blanks) else 0.0
+    least = max(_SHARED * layout.usual_height, _WIDER * blank)
     for number, rows in enumerate(pieces):
         starts, ends = layout.right[rows[:-1]], layout.left[rows[1:]]
-        wide = np.flatnonzero(ends - starts >= _SHARED * layout.usual_height)
+        wide = np.flatnonzero(ends - starts >= least)
         if not len(wide):
             continue
         cells = [int(letters[cell].sum()) for cell in np.split(rows, wide + 1)]

@@ -15,6 +15,7 @@ _ZIGZAG = 0.25  # what is left of the vote of an engine that reads across column
 _ACROSS = 0.2  # of its steps go sideways: then it does
 _NARROW = 0.4  # of the text's width: a note in the margin, read after the text
 _COVERS = 0.5
+_AMONG, _BESIDE = 6, 4  # lines above and below; at least so many on either side of a strip
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,14 +179,49 @@ def _widest_block(lines: Sequence[Placed], rows: Sequence[int]) -> tuple[int, in
     return best
 
 
+def _end_rows(run: Sequence[Placed]) -> tuple[int, int]:
+    """How many lines stand side by side in the first row and in the last: two in a head or a foot of two parts."""
+    first = sum(line.middle - run[0].middle < 0.6 * run[0].height for line in run)
+    last = sum(run[-1].middle - line.middle < 0.6 * run[-1].height for line in run)
+    return first, last
+
+
 def _runs(lines: Sequence[Placed], rows: Sequence[int], strip: float) -> list[tuple[int, int]]:
     runs, first = [], 0
-    for place, number in enumerate(rows):
-        if lines[number].left < strip < lines[number].right:
+    across = [lines[number].left < strip < lines[number].right for number in rows]
+    for place, crosses in enumerate(across):
+        if crosses and not _is_joined_row(lines, rows, across, place, strip):
             runs.append((first, place))
             first = place + 1
     runs.append((first, len(rows)))
     return [(a, b) for a, b in runs if b - a >= 4]
+
+
+def _is_joined_row(
+    lines: Sequence[Placed], rows: Sequence[int], across: Sequence[bool], place: int, strip: float
+) -> bool:
+    """Whether a line over the strip is a row of two columns that some engine read as one, and not a heading.
+
+    It stands among rows that leave the strip free, as close to its neighbours as they are to each other, and has
+    half of either column at least.
+    """
+    if place < _AMONG or place + _AMONG >= len(rows) or sum(across[place - _AMONG : place + _AMONG + 1]) > 1:
+        return False
+    around = [lines[number] for number in rows[place - _AMONG : place + _AMONG + 1]]
+    line = around[_AMONG]
+    left = sorted(other.left for other in around if other.right <= strip)
+    right = sorted(other.right for other in around if other.left >= strip)
+    if min(len(left), len(right)) < _BESIDE:
+        return False
+    middles = ((left[len(left) // 2] + strip) / 2, (right[len(right) // 2] + strip) / 2)  # of both columns
+    wide = line.left < middles[0] and line.right > middles[1]
+    steps = sorted(
+        low.middle - high.middle
+        for high, low in pairwise(around)
+        if low.middle - high.middle > 0.5 * line.height
+    )
+    away = max(abs(line.middle - around[_AMONG + way].middle) for way in (-1, 1))
+    return wide and bool(steps) and away < 1.25 * steps[len(steps) // 2]
 
 
 def _trimmed(
@@ -206,6 +242,13 @@ def _trimmed(
         )
         if high <= low:
             return None
+        head, foot = _end_rows(run)
+        if 2 <= head < len(run) and run[head].middle - run[0].middle > far:
+            first += head
+            continue
+        if 2 <= foot < len(run) and run[-1].middle - run[-1 - foot].middle > far:
+            last -= foot
+            continue
         if run[0].middle < low and run[1].middle - run[0].middle > far:
             first += 1
         elif run[-1].middle > high and run[-1].middle - run[-2].middle > far:

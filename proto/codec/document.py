@@ -1,7 +1,7 @@
 """Documents: galloon.v1.Document to and from the pages of engines, combined lines to and from parts of an answer.
 
-`pages_from_wire` reads what a client sent, `document_to_wire` writes it. `line_to_wire` writes a combined line,
-`part_from_wire` reads some of them.
+`pages_from_wire` and `page_from_wire` read what a client sent, `document_to_wire` writes it. `line_to_wire` writes
+a combined line, `part_from_wire` reads some of them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -96,20 +96,27 @@ def pages_from_wire(
     for number, page in enumerate(message.pages):
         where = f"document.pages[{number}].engines"
         check_size(limits, "engines", len(page.engines), where)
-        said: dict[str, Page] = {}
-        for place, entry in enumerate(page.engines):
-            if entry.engine not in engines:
-                known = ", ".join(engines) or "none: it has an automaton"
-                raise InvalidMessage(
-                    f"{where}[{place}].engine",
-                    f"{entry.engine[:99]!r} is not an engine of this learner",
-                    f"known are {known}",
-                )
-            if entry.engine in said:
-                raise InvalidMessage(f"{where}[{place}].engine", f"{entry.engine!r} comes twice")
-            said[entry.engine] = _page_from_wire(entry, f"{where}[{place}]")
-        pages.append(said)
+        pages.append(page_from_wire(page, engines, where))
     return pages
+
+
+def page_from_wire(
+    message: wire.DocumentPage, engines: Sequence[str], where: str = "engines"
+) -> dict[str, Page]:
+    """What each engine made of one page."""
+    said: dict[str, Page] = {}
+    for place, entry in enumerate(message.engines):
+        if entry.engine not in engines:
+            known = ", ".join(engines) or "none: it has an automaton"
+            raise InvalidMessage(
+                f"{where}[{place}].engine",
+                f"{entry.engine[:99]!r} is not an engine of this learner",
+                f"known are {known}",
+            )
+        if entry.engine in said:
+            raise InvalidMessage(f"{where}[{place}].engine", f"{entry.engine!r} comes twice")
+        said[entry.engine] = _page_from_wire(entry, f"{where}[{place}]")
+    return said
 
 
 def check_document_id(value: str, field_name: str) -> None:

@@ -1,13 +1,14 @@
 """Searchable PDF: `write_pdf`. The page's image, and on it, invisible, each word where it stands.
 
-Words of a line share one size and one baseline, fitted through their boxes, so that viewers and `pdftotext` take
-them for a line even on a skewed scan. fpdf2 and Pillow do the rest (`pip install 'galloon[pdf]'`).
+Words of a line share one size and one baseline, level unless the page leans much, so that viewers and `pdftotext`
+take them for a line even on a skewed scan. fpdf2 and Pillow do the rest (`pip install 'galloon[pdf]'`).
 """
 
 import tempfile
 import unicodedata
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from statistics import linear_regression, median
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 from galloon.clients.api.errors import FormatError, WrongUsage
 from galloon.clients.documents.combined import CombinedDocument, CombinedLine, CombinedPage, CombinedWord
 from galloon.clients.documents.page_images import open_image
+from galloon.learners.documents.document import Box
 
 if TYPE_CHECKING:
     from fpdf import FPDF
@@ -25,6 +27,9 @@ _ALIKE = 0.02  # by how much the proportions of a page and its image may differ
 _SMALLEST, _LARGEST = 1.0, 1000.0  # points; fonts of no size would be errors
 _STRETCH = (1.0, 10_000.0)  # percent
 _FAMILY = "glyphless"
+_LONG_LINE = 4  # words that tell how a line leans
+_WIDE = (0.6, 2.5)  # heights of text between words: more than pdftotext bridges, less than between columns
+_LITTLE_LEAN = 0.7  # heights of text at either end
 
 
 def write_pdf(document: CombinedDocument) -> bytes:
@@ -77,33 +82,55 @@ def _add_page(pdf: "FPDF", page: CombinedPage, stem: str) -> None:
         # A JPEG goes in as it is.
         untouched = place.frame == 0 and image.format == "JPEG"
         pdf.image(str(place.path) if untouched else image.copy(), 0, 0, width, height)
+    slope = _slope(page)
     for line in page.lines:
-        _add_line(pdf, line, across, down)
+        _add_line(pdf, line, slope, across, down)
 
 
-def _add_line(pdf: "FPDF", line: CombinedLine, across: float, down: float) -> None:
+def _slope(page: CombinedPage) -> float:
+    """How far lines of the page sink for each pixel to the right: the median over its longer lines."""
+    found = []
+    for line in page.lines:
+        boxes = [word.box for word in line.words if word.box is not None]
+        middles = [(box.left + box.right) / 2 for box in boxes]
+        if len(set(middles)) >= _LONG_LINE:
+            found.append(linear_regression(middles, [box.bottom for box in boxes]).slope)
+    return median(found) if found else 0.0
+
+
+def _add_line(pdf: "FPDF", line: CombinedLine, slope: float, across: float, down: float) -> None:
     """`across` and `down` are points a pixel."""
     words = [word for word in line.words if word.box is not None]
     boxes = [word.box for word in words if word.box is not None]
     if not boxes:
         return
-    size = min(_LARGEST, max(_SMALLEST, down * median(box.height for box in boxes)))
+    size = min(_LARGEST, max(_SMALLEST, down * median(box.height - abs(slope) * box.width for box in boxes)))
     pdf.set_font(_FAMILY, size=size)
     middles = [(box.left + box.right) / 2 for box in boxes]
-    bottoms = [box.bottom for box in boxes]
-    level = len(set(middles)) < 2
-    slope, base = (0.0, median(bottoms)) if level else linear_regression(middles, bottoms)
-    for word, box, middle in zip(words, boxes, middles, strict=True):
+    base = median(box.bottom - slope * middle for box, middle in zip(boxes, middles, strict=True))
+    centre = (min(box.left for box in boxes) + max(box.right for box in boxes)) / 2
+    # Readers of PDF take words for a line if their baselines are one: a little lean is better left out.
+    lean = abs(slope) * down * max(abs(middle - centre) for middle in middles)
+    for word, box, middle, right in zip(words, boxes, middles, _reaches(boxes, size / across), strict=True):
         text = _shown(word)
-        left, width = across * box.left, across * box.width
-        if (
-            width < 0.1 * size
-        ):  # it stands where no engine with boxes has a word: a little apart from the one before
+        left, width = across * box.left, across * (right - box.left)
+        # Where no engine with boxes has a word, it stands a little apart from the one before.
+        if width < 0.1 * size:
             left, width = left + 0.25 * size, 0.5 * size
         stretch = 100 * width / (len(text) * size * 0.5)
         pdf.set_stretching(min(_STRETCH[1], max(_STRETCH[0], stretch)))
+        bottom = down * (base + slope * (middle if lean > _LITTLE_LEAN * size else centre))
         # A blank after each word keeps them apart for whoever copies the text, however close they stand.
-        pdf.text(left, down * (base + slope * middle) - 0.2 * size, text + " ")
+        pdf.text(left, bottom - 0.2 * size, text + " ")
+
+
+def _reaches(boxes: Sequence[Box], size: float) -> list[float]:
+    """How far to the right each word reaches: in a justified line further than it is, or readers see columns."""
+    found = [box.right for box in boxes]
+    for place, (box, after) in enumerate(pairwise(boxes)):
+        if _WIDE[0] * size < after.left - box.right < _WIDE[1] * size:
+            found[place] = after.left - _WIDE[0] * size
+    return found
 
 
 def _shown(word: CombinedWord) -> str:

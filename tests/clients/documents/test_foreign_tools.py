@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from functools import cache
+from math import radians, tan
 from pathlib import Path
 
 import pysubs2
@@ -21,6 +22,7 @@ from galloon.clients.documents.combined import CombinedDocument, CombinedLine, C
 from galloon.clients.documents.page_images import PageImage, PageImages
 from galloon.clients.documents.writers import document_writer
 from galloon.clients.formats.registry import read_file
+from galloon.learners.documents.document import Box
 from tests.clients.documents.test_writers import page, talk
 from tests.clients.replays import galloon
 from tests.daemon_process import Daemon
@@ -169,6 +171,31 @@ def test_a_searchable_pdf_has_the_words_where_they_stand(tmp_path: Path, ending:
         assert {*shown.resize((8, 12)).tobytes()} > {255}
         # Only white and the boxes' grey: no black letter was painted.
         assert min(shown.tobytes()) > 60
+
+
+@needs_poppler
+@pytest.mark.parametrize("degrees", [0.0, 1.5, -1.5])
+def test_justified_lines_of_a_skewed_column_stay_lines(tmp_path: Path, degrees: float):
+    """Wide gaps of justified text, and baselines that sink: bare words break lines at both for pdftotext."""
+    texts = (
+        "town, and timber from",
+        "across the bay. Nobody",
+        "had expected the winter",
+        "to be so long; by March",
+    )
+    sinks, lines = tan(radians(degrees)), []
+    for number, text in enumerate(texts):
+        words, at = [], 100.0
+        for word in text.split():
+            left, at = at, at + 18.0 * len(word)
+            top = 200 + 40 * number + sinks * (left + at) / 2
+            words.append(CombinedWord(word, 0.9, Box(left, top, at, top + 26)))
+            at += 30.0 + number  # more than the height of the text
+        lines.append(CombinedLine(str(number), tuple(words)))
+    document = CombinedDocument("leaf", (CombinedPage(tuple(lines), 800, 1200),))
+    out = tmp_path / "leaf.pdf"
+    out.write_bytes(pdf_of(document, scan(tmp_path / "leaf.png", document)))
+    assert [line for line in run("pdftotext", out, "-").splitlines() if line.strip()] == list(texts)
 
 
 @needs_poppler
