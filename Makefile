@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 ARGS ?=
 FROM ?=
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check fix bench fault failover soak upgrade sbom audit proto lock clean
+.PHONY: help setup run test check fix bench fault failover ray soak upgrade sbom audit proto lock clean
 
 help: ## List the targets.
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -72,6 +72,10 @@ fault: $(VENV)/.kernels $(VENV)/.ready $(VENV)/.dev ## Kills, power losses, rott
 failover: $(VENV)/.kernels $(VENV)/.ready $(VENV)/.dev ## Three daemons on a real PostgreSQL under 200 faults (ARGS="--faults 20").
 	$(BIN)/python -m tests.cluster.failovers $(ARGS)
 
+ray: $(VENV)/.kernels $(VENV)/.ready $(VENV)/.dev ## A large file on a real Ray, with a worker killed (installs the extra, 200 MB).
+	$(PIP) 'ray>=2.40'
+	$(BIN)/python -m pytest -q tests/clients/bulk/ray_cluster.py $(ARGS)
+
 soak: $(VENV)/.kernels $(VENV)/.ready $(VENV)/.dev ## Hours of work with a random fault every 30 s (ARGS="--hours 1").
 	$(BIN)/python -m tests.fault.soak $(ARGS)
 
@@ -93,7 +97,7 @@ lock: ## Pin every dependency again, with hashes.
 	$(VENV)-lock/bin/uv pip compile --universal --python-version 3.11 --generate-hashes \
 	  --no-emit-index-url --no-header --quiet --extra dev pyproject.toml -o requirements-dev.lock
 	$(VENV)-lock/bin/uv pip compile --universal --python-version 3.11 --generate-hashes \
-	  --no-emit-index-url --no-header --quiet --extra server pyproject.toml -o requirements.lock
+	  --no-emit-index-url --no-header --quiet --extra server --extra postgresql pyproject.toml -o requirements.lock
 	rm -rf $(VENV)-lock
 
 clean: ## Remove the environment and everything built.

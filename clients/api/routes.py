@@ -1,18 +1,25 @@
 """Which daemon to ask for a learner, where several share a store: `Routes` has a channel to each that was asked.
 
 A daemon that does not have the learner names the one that has; one that is gone is followed by the next address.
+One that is merely silent may be busy, paused or cut off: the others know (`elsewhere`).
 """
 
+import asyncio
+from contextlib import suppress
 from dataclasses import replace
 
 from grpc import aio
 
 from galloon.clients.api.connection import Connection, credentials_of, open_channel
 from galloon.clients.api.errors import WrongUsage
+from galloon.codec.request import open_request
+from galloon.v1 import combine_pb2 as wire
+from galloon.v1.combine_pb2_grpc import CombineServiceStub
 
 OWNER = "galloon-owner"  # in the trailing metadata of a refusal
 LEARNER = "galloon-learner"  # in the metadata of every call, so that a proxy can route
 REMEMBERED = 10_000  # learners whose daemon is known
+ASK_S = 1.0  # that one of the others has to say who has a learner
 
 
 class Routes:
@@ -26,7 +33,9 @@ class Routes:
             credentials_of(connection)  # says at once which file cannot be read
 
     def channel(self, learner: str) -> aio.Channel:
-        address = self.address(learner)
+        return self._channel_to(self.address(learner))
+
+    def _channel_to(self, address: str) -> aio.Channel:
         if address not in self._channels:
             self._channels[address] = open_channel(replace(self._connection, address=address))
         return self._channels[address]
@@ -51,6 +60,29 @@ class Routes:
             self._at[learner] = addresses[place % len(addresses)]
         while len(self._at) > REMEMBERED:
             del self._at[next(iter(self._at))]
+
+    async def elsewhere(self, learner: str) -> str:
+        """Who has a learner by the word of the others, if not the daemon that we ask; empty where nobody else."""
+        here = self.address(learner)
+        for address in self._connection.addresses:
+            if address != here:
+                with suppress(aio.AioRpcError, TimeoutError):
+                    async with asyncio.timeout(ASK_S):
+                        owner = await self._ask(address, learner)
+                        return "" if owner == here else owner
+        return ""
+
+    async def _ask(self, address: str, learner: str) -> str:
+        """Who has a learner, by the word of this daemon: itself, if a stream to it can be opened there."""
+        call = CombineServiceStub(self._channel_to(address)).Combine(metadata=self.metadata(learner))
+        try:
+            await call.write(open_request(learner, None, False, []))
+            response = await call.read()
+        finally:
+            call.cancel()
+        if not isinstance(response, wire.CombineResponse):
+            return ""
+        return address if response.HasField("opened") else response.problem.owner
 
     async def close(self) -> None:
         for channel in self._channels.values():

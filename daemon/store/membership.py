@@ -9,6 +9,9 @@ no other daemon can keep it from doing so. The other looks around a few times a 
     nobody's     shards are taken, as many as are this member's fair part
     too many     shards are given up one by one, by whoever serves them (`release`), when a member has joined
 
+A server that was restarted, or another that took its place, has no sessions of before, and may have come back
+after every lease was over. For one lease after that nobody is held to be dead: whoever lives comes back meanwhile.
+
 `view` is what was last seen: the owner of every shard. A member that cannot renew its lease in time, or finds
 itself fenced, tells `lost` and ends.
 """
@@ -24,7 +27,15 @@ import psycopg
 import structlog
 
 from galloon.daemon.errors import Fenced, StoreError, StoreFailed, StoreLocked
-from galloon.daemon.store.postgres_schema import LOCK_CLASS, SHARDS, connect, prepare, without_password
+from galloon.daemon.store.cluster_figures import ClusterFigures
+from galloon.daemon.store.postgres_schema import (
+    LOCK_CLASS,
+    SHARDS,
+    Patience,
+    connect,
+    prepare,
+    without_password,
+)
 
 log = structlog.get_logger()
 LOOK_S = 0.25  # between two looks around
@@ -35,6 +46,7 @@ WITH joined AS (INSERT INTO galloon.members(address, lease)
     VALUES (%s, clock_timestamp() + make_interval(secs => %s)) RETURNING id)
 SELECT id, pg_advisory_lock(%s, id::int) FROM joined
 """
+LOCK = "SELECT pg_try_advisory_lock(%s, %s::int)"
 RENEW = """
 UPDATE galloon.members SET lease = clock_timestamp() + make_interval(secs => %s)
 WHERE id = %s AND NOT fenced
@@ -45,6 +57,7 @@ SELECT id, address, lease < clock_timestamp(), EXISTS (
     AND granted)
 FROM galloon.members WHERE NOT fenced
 """
+UPTIME = "SELECT extract(epoch FROM clock_timestamp() - pg_postmaster_start_time())::float8"
 FENCE = "UPDATE galloon.members SET fenced = true WHERE id = %s AND NOT fenced"
 DISOWN = "UPDATE galloon.shards SET member = NULL WHERE member = %s"
 CLAIM = """
@@ -79,8 +92,9 @@ class Membership:
     def __init__(self, url: str, lease_s: float) -> None:
         self._url, self._lease_s = url, lease_s
         self.view = View()
-        self.takeovers = 0
-        self.renewed_at = time.monotonic()
+        self._fenced_others = 0
+        self._patience = Patience(lease_s)
+        self._mourn_from = 0.0  # until then nobody is held to be dead
         self._missed: Counter[int] = Counter()  # looks in a row in which a member's session was gone
         self._ending = threading.Event()
         self._threads: list[threading.Thread] = []
@@ -94,7 +108,7 @@ class Membership:
         row = self._session.execute(JOIN, ("", self._lease_s, LOCK_CLASS)).fetchone()
         assert row is not None, "an INSERT gives its row"
         self.id = int(row[0])
-        self.renewed_at = time.monotonic()
+        self._patience.reached()
         self._begin("lease", self._renew)
         log.info("joined", member=self.id, store=without_password(self._url), lease_s=self._lease_s)
         return self.id
@@ -134,6 +148,22 @@ class Membership:
             log.warning("left without a word; the others will notice", error=str(error))
         self._session.close()
 
+    def figures(self) -> ClusterFigures:
+        view = self.view
+        serving = [member for member in view.members.values() if member.address]
+        return ClusterFigures(
+            members=len(serving),
+            shards_owned=sum(owner == self.id for owner in view.owners.values()),
+            shards_without_owner=SHARDS - len(view.owners),
+            lease_used=self.late_s / self._lease_s,
+            fenced=self._fenced_others,
+        )
+
+    @property
+    def late_s(self) -> float:
+        """Since the lease was last renewed."""
+        return self._patience.silent_s
+
     def owns(self, shard: int) -> bool:
         return self.view.owners.get(shard) == self.id
 
@@ -147,20 +177,22 @@ class Membership:
     # The lease.
 
     def _renew(self) -> None:
+        locked = True
         while not self._ending.wait(self._lease_s / 5):
+            began = time.monotonic()
             try:
                 if self._session.closed:
-                    self._session = connect(self._url)
-                    self._session.execute("SELECT pg_try_advisory_lock(%s, %s::int)", (LOCK_CLASS, self.id))
+                    self._session, locked = connect(self._url), False
+                if not locked:  # where the session before is still held to be there, when that has ended
+                    (locked,) = self._session.execute(LOCK, (LOCK_CLASS, self.id)).fetchone() or (False,)
                 renewed = self._session.execute(RENEW, (self._lease_s, self.id)).rowcount
             except psycopg.Error as error:
-                silent_s = time.monotonic() - self.renewed_at
-                log.warning("lease not renewed", error=str(error), silent_s=round(silent_s, 1))
+                log.warning("lease not renewed", error=str(error), silent_s=round(self.late_s, 1))
                 if not self._session.closed:
                     self._session.close()
-                if silent_s > self._lease_s:
+                if self._patience.is_over(time.monotonic() - began):
                     raise StoreFailed(
-                        f"{without_password(self._url)}: the lease could not be renewed for {silent_s:.0f} s"
+                        f"{without_password(self._url)}: the lease could not be renewed for {self.late_s:.0f} s"
                     ) from error
                 continue
             if not renewed:
@@ -168,7 +200,7 @@ class Membership:
                     f"{without_password(self._url)}: member {self.id} was fenced: it was silent for longer than "
                     f"{self._lease_s:g} s; this daemon stops, and joins anew when it is started again"
                 )
-            self.renewed_at = time.monotonic()
+            self._patience.reached()
 
     # The others.
 
@@ -177,7 +209,7 @@ class Membership:
         while not self._ending.wait(LOOK_S):
             try:
                 if connection is None or connection.closed:
-                    connection = connect(self._url, lock_timeout=f"'{FENCE_WAIT_S}s'")
+                    connection = self._reach(again=connection is not None)
                 for dead in self._look(connection):
                     self._fence(connection, dead)
                 self._balance(connection)
@@ -185,19 +217,26 @@ class Membership:
                 log.info("a batch of a member that is fenced is still in flight")
             except psycopg.Error as error:
                 log.warning("members not seen", error=str(error))
-                self._missed.clear()
                 if connection is not None:
                     connection.close()
         if connection is not None:
             connection.close()
 
+    def _reach(self, *, again: bool) -> "psycopg.Connection[Any]":
+        connection = connect(self._url, lock_timeout=f"'{FENCE_WAIT_S}s'")
+        (uptime_s,) = connection.execute(UPTIME).fetchone() or (0.0,)
+        grace_s = self._lease_s if again else max(0.0, self._lease_s - uptime_s)
+        self._mourn_from = time.monotonic() + grace_s
+        self._missed.clear()
+        return connection
+
     def _look(self, connection: "psycopg.Connection[Any]") -> list[int]:
         """See who is there; gives those who are not any more."""
-        members, dead = {}, []
+        members, dead, mourns = {}, [], time.monotonic() >= self._mourn_from
         for number, address, over, held in connection.execute(MEMBERS, (LOCK_CLASS,)).fetchall():
             members[number] = Member(number, address)
             self._missed[number] = 0 if held else self._missed[number] + 1
-            if number != self.id and (over or self._missed[number] >= LOOKS):
+            if mourns and number != self.id and (over or self._missed[number] >= LOOKS):
                 dead.append(number)
         owners = connection.execute("SELECT shard, member FROM galloon.shards WHERE member IS NOT NULL")
         self.view = View(members, dict(owners.fetchall()))
@@ -206,7 +245,7 @@ class Membership:
     def _fence(self, connection: "psycopg.Connection[Any]", dead: int) -> None:
         """Fence first: from then on nothing that it sends is written. Only then are its shards free."""
         if connection.execute(FENCE, (dead,)).rowcount:
-            self.takeovers += 1
+            self._fenced_others += 1
             log.warning("member fenced", member=dead, address=self.view.members[dead].address)
         connection.execute(DISOWN, (dead,))
 
@@ -220,7 +259,8 @@ class Membership:
                 self._look(connection)
         elif len(own) > fair:
             for shard in own[fair:]:
-                self._release(shard)
+                if not self._ending.is_set():
+                    self._release(shard)
 
     def _begin(self, name: str, work: Callable[[], None]) -> None:
         thread = threading.Thread(target=self._guarded, args=(work,), name=name, daemon=True)

@@ -18,7 +18,7 @@ import psycopg
 
 from galloon.daemon.errors import Fenced, StoreConflict, StoreFailed, StoreFull
 from galloon.daemon.store.postgres_reader import PostgresReader
-from galloon.daemon.store.postgres_schema import connect, shard_of, without_password
+from galloon.daemon.store.postgres_schema import Patience, connect, shard_of, without_password
 from galloon.daemon.store.protocol import (
     VOID,
     Create,
@@ -60,10 +60,10 @@ T = TypeVar("T")
 
 
 class PostgresBackend:
-    """See `Backend` for the verbs. `member` is whose writes these are; `give_up_s` bounds waits for the server."""
+    """See `Backend` for the verbs. `member` is whose writes these are, and has a lease of so many seconds."""
 
-    def __init__(self, url: str, member: int, give_up_s: float = 10.0) -> None:
-        self._url, self.member, self._give_up_s = url, member, give_up_s
+    def __init__(self, url: str, member: int, lease_s: float = 10.0) -> None:
+        self._url, self.member, self._lease_s = url, member, lease_s
         self._name = without_password(url)
         self._connection = self._connected()
         self._reader = PostgresReader(url)
@@ -73,8 +73,11 @@ class PostgresBackend:
     def learners(self) -> Iterator[StoredLearner]:
         return self._reader.learners()
 
-    def learner(self, name: str) -> StoredLearner | None:
-        return self._reader.learner(name)
+    def with_challengers(self, name: str) -> list[StoredLearner]:
+        return self._reader.with_challengers(name)
+
+    def specs(self, after: str) -> list[tuple[str, str]]:
+        return self._reader.specs(after)
 
     def journal(self, learner: int, after: int) -> Iterator[StoredEntry]:
         return self._reader.journal(learner, after)
@@ -230,6 +233,8 @@ class PostgresBackend:
             )
             self._drop_snapshots(">=", learner, new.since)
             self._put_snapshot(learner, new.seq, new.snapshot, new.time)
+            if new.base is not None:
+                self._change_base(learner, new.base)
             if new.spec is not None:
                 row = database.execute(
                     "SELECT name, base FROM galloon.learners WHERE key = %s", (learner,)
@@ -240,6 +245,14 @@ class PostgresBackend:
                     (new.spec, learner_checksum(row[0], new.spec, row[1]), learner),
                 )
         return void
+
+    def _change_base(self, learner: int, body: bytes) -> None:
+        base = self._one("SELECT base FROM galloon.learners WHERE key = %s", (learner,))
+        time = self._one(
+            "SELECT max(time) FROM galloon.snapshots WHERE learner = %s AND seq = %s", (learner, base)
+        )
+        if time is not None:
+            self._put_snapshot(learner, base, body, time)
 
     def _last_exchange(self, learner: int) -> int | None:
         """The snapshot at the end of the journal, which only an exchange leaves there."""
@@ -308,14 +321,15 @@ class PostgresBackend:
                     return done  # type: ignore[no-any-return]
 
     def _connected(self) -> "psycopg.Connection[Any]":
-        deadline = time.monotonic() + self._give_up_s
+        patience = Patience(self._lease_s)
         while True:
+            began = time.monotonic()
             try:
                 # Nobody waits for a transaction of a daemon that was stopped in the middle of it.
                 return connect(self._url, idle_in_transaction_session_timeout="'5s'")
             except psycopg.OperationalError as problem:
-                if time.monotonic() > deadline:
+                if patience.is_over(time.monotonic() - began):
                     raise StoreFailed(
-                        f"{self._name}: not reached for {self._give_up_s:g} s: {problem}"
+                        f"{self._name}: not reached for {patience.silent_s:.0f} s: {problem}"
                     ) from problem
                 time.sleep(RECONNECT_S)

@@ -17,6 +17,7 @@ from galloon.daemon.store.sqlite_schema import checksum, joined_snapshot, learne
 ADVICE = "restore PostgreSQL from its backup"
 ENTRIES_AT_ONCE = 256
 KEYS_AT_ONCE = 10_000
+SPECS_AT_ONCE = 200
 LEARNER = "SELECT key, name, spec, checksum, base FROM galloon.learners"
 
 
@@ -32,10 +33,20 @@ class PostgresReader:
         for row in self._read(f"{LEARNER} ORDER BY key"):
             yield self._learner(row)
 
-    def learner(self, name: str) -> StoredLearner | None:
-        """The learner of this name."""
-        rows = self._read(f"{LEARNER} WHERE name = %s", (name,))
-        return self._learner(rows[0]) if rows else None
+    def specs(self, after: str) -> list[tuple[str, str]]:
+        """The next learners by name after this one, in the order of bytes, each with its spec."""
+        return self._read(
+            'SELECT name, spec FROM galloon.learners WHERE name COLLATE "C" > %s '
+            'ORDER BY name COLLATE "C" LIMIT %s',
+            (after, SPECS_AT_ONCE),
+        )
+
+    def with_challengers(self, name: str) -> list[StoredLearner]:
+        """The learner of this name, if there is one, and those that are called after it."""
+        rows = self._read(
+            f"{LEARNER} WHERE name = %s OR starts_with(name, %s) ORDER BY key", (name, f"{name}:")
+        )
+        return [self._learner(row) for row in rows]
 
     def journal(self, learner: int, after: int) -> Iterator[StoredEntry]:
         last = max(after, self.base(learner))

@@ -8,6 +8,7 @@ Tables of the schema `galloon`; learners, snapshots and journal as in `sqlite_sc
 A learner belongs to the shard of its name for good. Every write is the owner's alone, see `postgres`.
 """
 
+import time
 from hashlib import blake2b
 from typing import Any
 
@@ -53,10 +54,19 @@ CONNECTION = {
     "application_name": "galloon",
 }
 
+REFUSED_WITHIN_S = (
+    1.0  # a server that is down says so; one that is cut off says nothing until the timeouts above
+)
+DOWN_S = 60.0  # that a server may take to start again, or another to take its place
+
 
 def shard_of(name: str) -> int:
-    """The shard that a learner of this name belongs to, on every machine and for good."""
-    return int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), "big") % SHARDS
+    """The shard that a learner of this name belongs to, on every machine and for good.
+
+    A challenger, `NAME:LABEL`, belongs where its champion does.
+    """
+    champion = name.partition(":")[0]
+    return int.from_bytes(blake2b(champion.encode(), digest_size=8).digest(), "big") % SHARDS
 
 
 def connect(url: str, **settings: Any) -> "psycopg.Connection[Any]":
@@ -67,6 +77,31 @@ def connect(url: str, **settings: Any) -> "psycopg.Connection[Any]":
     for name, value in settings.items():
         connection.execute(f"SET {name} = {value}")
     return connection
+
+
+class Patience:
+    """With a server that does not answer: how long to try again before a daemon gives up.
+
+    Where attempts run into their timeouts, this daemon is cut off, and others take over when its lease is over:
+    so long it tries. Where they are refused at once, the server itself is down or starting, and nobody can take
+    anything over: it may take its time.
+    """
+
+    def __init__(self, lease_s: float) -> None:
+        self._lease_s = lease_s
+        self.reached()
+
+    def reached(self) -> None:
+        self._since = time.monotonic()
+
+    @property
+    def silent_s(self) -> float:
+        return time.monotonic() - self._since
+
+    def is_over(self, attempt_s: float) -> bool:
+        """After an attempt that failed in so many seconds."""
+        refused = attempt_s < REFUSED_WITHIN_S
+        return self.silent_s > (max(DOWN_S, self._lease_s) if refused else self._lease_s)
 
 
 def prepare(url: str) -> None:

@@ -24,6 +24,7 @@ GRPC_PORT = 7410
 OWNER = (
     "SELECT address FROM galloon.shards JOIN galloon.members ON id = member AND NOT fenced WHERE shard = %s"
 )
+SERVING = "SELECT address FROM galloon.members WHERE NOT fenced AND lease > clock_timestamp()"
 
 
 class Node:
@@ -122,6 +123,17 @@ class Cluster:
                         return node
             time.sleep(0.05)
         raise AssertionError(f"nobody has {learner} for five minutes")
+
+    def wait_until_whole(self) -> None:
+        """Until every node serves: how long one takes to start says nothing about those that take over."""
+        deadline = time.monotonic() + 300
+        while time.monotonic() < deadline:
+            with suppress(psycopg.OperationalError), psycopg.connect(self.url, autocommit=True) as database:
+                serving = {address for (address,) in database.execute(SERVING)}
+                if serving >= {node.address for node in self.nodes}:
+                    return
+            time.sleep(0.05)
+        raise AssertionError("a daemon did not come back for five minutes")
 
     def stop(self) -> None:
         self._ending.set()

@@ -1,5 +1,7 @@
 """A PostgreSQL that would lose what was acknowledged is refused, by the name of its setting."""
 
+import subprocess
+import sys
 import time
 
 import psycopg
@@ -62,3 +64,14 @@ def test_the_shard_of_a_name_never_changes():
     """It is stored: daemons of different versions must agree."""
     assert [shard_of(name) for name in ("a", "ocr/lines", "invoices")] == SHARDS_OF_NAMES
     assert {shard_of(f"learner-{number}") for number in range(2000)} == set(range(SHARDS))
+
+
+def test_where_psycopg_is_missing_the_extra_is_named():
+    code = (
+        "import sys; sys.modules['psycopg'] = None; from galloon.__main__ import main; "
+        "main(['serve', '--store', 'postgresql://127.0.0.1:1/galloon', '--listen', '127.0.0.1:0'])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert ran.returncode != 0
+    assert "galloon[postgresql]" in ran.stderr
+    assert "Traceback" not in ran.stderr
