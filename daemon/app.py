@@ -36,6 +36,8 @@ from galloon.daemon.http.page.access import Access, is_loopback_name
 from galloon.daemon.http.page.routes import Page
 from galloon.daemon.http.scrape import scrape
 from galloon.daemon.http.server import HttpPort, application, open_http_port
+from galloon.daemon.learner.challengers import Challengers
+from galloon.daemon.learner.erasing import Erasing
 from galloon.daemon.learner.fold import Recovered, recover
 from galloon.daemon.learner.learner import Build
 from galloon.daemon.learner.registry import Registry
@@ -43,6 +45,7 @@ from galloon.daemon.operate.housekeeping import Housekeeping
 from galloon.daemon.operate.kernels import load_kernels, load_others
 from galloon.daemon.operate.tasks import Supervisor, Work
 from galloon.daemon.rpc.auth import gate_from_config
+from galloon.daemon.rpc.challenges import ChallengeService
 from galloon.daemon.rpc.documents import DocumentService
 from galloon.daemon.rpc.health import HEALTH_SERVICES, Health
 from galloon.daemon.rpc.history import HistoryService
@@ -51,6 +54,8 @@ from galloon.daemon.rpc.management import LearnerService
 from galloon.daemon.rpc.quota import Quota
 from galloon.daemon.rpc.server import check_exposure, credentials_from_config, grpc_server
 from galloon.daemon.rpc.stream import CombineService
+from galloon.daemon.store.cluster_figures import ClusterFigures
+from galloon.daemon.store.erasures import FILE_NAME, ErasureList
 from galloon.daemon.store.journal import Journal
 from galloon.daemon.store.protocol import Backend
 from galloon.daemon.store.sqlite import SqliteBackend
@@ -63,7 +68,9 @@ log = structlog.get_logger()
 LEARNER_THREAD = "learner"
 STEP_S = 0.6  # of one step of the end, after the streams have drained
 FORCED_S = 4.0  # after drain_s, until the process is ended by force
-SERVICES = tuple(f"galloon.v1.{name}Service" for name in ("Combine", "Document", "History", "Learner"))
+SERVICES = tuple(
+    f"galloon.v1.{name}Service" for name in ("Challenge", "Combine", "Document", "History", "Learner")
+)
 
 
 class App:
@@ -107,8 +114,9 @@ class App:
         self._journal.start(self.metrics.commit, self._store_failed)
         self._quota = Quota(config.limits)
         self.streams = CombineService(self.registry, self._gate, self._quota, config.limits, self.metrics)
+        self._erasing = Erasing(self._journal, ErasureList(_erasures(config)))
         self._housekeeping = Housekeeping(
-            self.registry, self._journal, config.store, self.metrics, self._clock
+            self.registry, self._journal, config.store, self.metrics, self._erasing, self._clock
         )
         self._tasks = Supervisor(lambda name: self.metrics.task_failures[name].inc())
         try:
@@ -120,6 +128,7 @@ class App:
         if self._membership is not None:
             await self._own_shards(self._membership)
         self._tasks.start("housekeeping", self._housekeeping.run)
+        self._tasks.start("challengers", Challengers(self.registry.challenges).run)
         self._tasks.start("listener", self._listener.watch)
         self._health.set_daemon(serving=True)
         self._serving = True
@@ -144,6 +153,7 @@ class App:
         patience = self.config.server.drain_s if self._failure is None else STEP_S
         await _at_most(patience, self.streams.drain(), "streams cut")
         await _at_most(STEP_S, self._listener.stop(0.5), "gRPC calls cut")
+        await self._documents.close()
         if self._failure is None:
             await _at_most(STEP_S, self._snapshot_all(), "last snapshots cut; the journal has everything")
         await self._journal.close()
@@ -209,6 +219,7 @@ class App:
             self._pool,
         )
         self.registry.bring = self.ownership.bring
+        self.registry.everywhere = self.ownership.everywhere
         loop = asyncio.get_running_loop()
 
         def lost(error: StoreError) -> None:
@@ -227,15 +238,16 @@ class App:
         self.management = management = LearnerService(
             self.registry, self.streams, self._gate, self.config.limits, self.metrics, self._clock
         )
-        documents = DocumentService(
-            self.registry, self._gate, self._quota, self.config.limits, self.metrics, self._pool
+        self._documents = documents = DocumentService(
+            self.registry, self._gate, self._quota, self.config.limits, self.metrics
         )
 
-        history = HistoryService(self.registry, self._gate, self._quota, self.metrics)
+        history = HistoryService(self.registry, self._erasing, self._gate, self._quota, self.metrics)
+        challenges = ChallengeService(self.registry, management, self.config.limits)
 
         def server() -> grpc.aio.Server:
             made = grpc_server(self.config, self._gate)
-            services = (self.streams, documents, history, management)
+            services = (self.streams, documents, history, management, challenges)
             made.add_generic_rpc_handlers(tuple(service.handlers() for service in services))
             self._health.add_to(made)
             if self.config.server.reflection:
@@ -256,7 +268,9 @@ class App:
         if not self.config.http.listen:
             return ""
         shown = self.config.http.learners_shown
-        scraped = partial(scrape, self.registry, self._journal, self._quota, self.metrics, shown)
+        scraped = partial(
+            scrape, self.registry, self._journal, self._quota, self.metrics, shown, self._cluster
+        )
         connections = Connections(self.config.http.connections)
         access = Access(self._gate, on_loopback=is_loopback_name(self.config.http.listen))
         app = application(scraped, lambda: self.ready, access, self.config.http.require_token, connections)
@@ -269,11 +283,15 @@ class App:
             access,
             self._clock,
             lambda: self.ready,
+            self._cluster,
         )
         self.page.add_to(app)
         listen = self.config.http.listen
         self._http = await open_http_port(app, listen, connections)
         return f"{listen.rpartition(':')[0]}:{self._http.port}"
+
+    def _cluster(self) -> ClusterFigures | None:
+        return None if self._membership is None else self._membership.figures()
 
     async def _snapshot_all(self) -> None:
         try:
@@ -308,6 +326,11 @@ async def run(config: Config, build: Build, ready_file: Path | None) -> None:
     if await app.is_at_work():
         log.warning("ended while learners were at work; what was acknowledged is durable")
         os._exit(0)  # the interpreter would wait for their threads
+
+
+def _erasures(config: Config) -> Path:
+    """Where the list of erasures is."""
+    return Path(config.store.erasures or Path(config.store.data_dir) / FILE_NAME)
 
 
 async def _at_most(seconds: float, step: Awaitable[None], warning: str) -> None:

@@ -49,6 +49,7 @@ class Store:
     snapshot_age_s: float = 300.0
     history_days: float = 90.0
     history_bytes: int = 10_737_418_240
+    erasures: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,9 @@ HISTORY_POINTS = (
     "retention.after_cut",
     "exchange.before_write",  # another state is about to take the place of the present one
     "exchange.after_sync",  # it has, on disk
+    "erasure.before_list",  # the list is about to say what will be erased
+    "erasure.after_list",  # it says so, nothing is erased yet
+    "erasure.before_done",  # all is erased, the list does not say so yet
     "vacuum.before",  # what was erased is about to leave the files
     "vacuum.after",
 )

@@ -12,8 +12,8 @@ from pathlib import Path
 from grpc_tools import protoc
 
 ROOT = Path(__file__).resolve().parent
-MESSAGES = ("combine", "document", "history", "learners", "spec", "utterance")
-SERVICES = ("combine", "document", "history", "learners")
+MESSAGES = ("challenge", "combine", "document", "history", "learners", "spec", "utterance")
+SERVICES = ("challenge", "combine", "document", "history", "learners")
 
 
 def generate(out: Path) -> None:

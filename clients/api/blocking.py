@@ -29,10 +29,11 @@ from galloon.clients.api.client import Client
 from galloon.clients.api.connection import DEFAULT_ADDRESS, Connection
 from galloon.clients.api.stream import CombineStream, StreamOptions
 from galloon.codec.answer import Choice, Lesson, Opened
+from galloon.codec.comparison import Comparison
 from galloon.codec.document import DocumentLesson, DocumentPart
 from galloon.codec.explanation import Explanation
-from galloon.codec.learner import LearnerInfo, Snapshot, Statistics
-from galloon.codec.past_round import PastRound
+from galloon.codec.learner import LearnerInfo, Snapshot, Statistics, Update
+from galloon.codec.past_round import Erasure, PastRound
 from galloon.learners.combiners.contract import Feedback
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.documents.document import Page
@@ -96,8 +97,58 @@ class BlockingClient:
         work = self._client.rebuild_learner(name, without_ids=without_ids, as_of=as_of, timeout_s=timeout_s)
         return self._run(work)
 
+    def update_learner(
+        self,
+        name: str,
+        *,
+        add_engines: Sequence[str] = (),
+        remove_engines: Sequence[str] = (),
+        default_fields: Sequence[str] = (),
+        rebuild: bool = False,
+        accept_loss: bool = False,
+        timeout_s: float | None = None,
+        **changes: Any,
+    ) -> Update:
+        work = self._client.update_learner(
+            name,
+            add_engines=add_engines,
+            remove_engines=remove_engines,
+            default_fields=default_fields,
+            rebuild=rebuild,
+            accept_loss=accept_loss,
+            timeout_s=timeout_s,
+            **changes,
+        )
+        return self._run(work)
+
+    def erase_rounds(
+        self,
+        name: str,
+        ids: Sequence[str] = (),
+        *,
+        label: tuple[str, str] = ("", ""),
+        accept_loss: bool = False,
+        timeout_s: float | None = None,
+    ) -> Erasure:
+        work = self._client.erase_rounds(name, ids, label=label, accept_loss=accept_loss, timeout_s=timeout_s)
+        return self._run(work)
+
     def snapshot_learner(self, name: str, *, timeout_s: float | None = None) -> Snapshot:
         return self._run(self._client.snapshot_learner(name, timeout_s=timeout_s))
+
+    def add_challenger(
+        self, name: str, label: str, spec: CombinerSpec, *, timeout_s: float | None = None
+    ) -> LearnerInfo:
+        return self._run(self._client.add_challenger(name, label, spec, timeout_s=timeout_s))
+
+    def compare_learner(self, name: str, *, timeout_s: float | None = None) -> Comparison:
+        return self._run(self._client.compare_learner(name, timeout_s=timeout_s))
+
+    def promote_challenger(self, name: str, label: str, *, timeout_s: float | None = None) -> LearnerInfo:
+        return self._run(self._client.promote_challenger(name, label, timeout_s=timeout_s))
+
+    def go_live(self, name: str, *, timeout_s: float | None = None) -> tuple[LearnerInfo, str]:
+        return self._run(self._client.go_live(name, timeout_s=timeout_s))
 
     def explain(self, learner: str, utterance_id: str, *, timeout_s: float | None = None) -> Explanation:
         return self._run(self._client.explain(learner, utterance_id, timeout_s=timeout_s))
@@ -218,6 +269,11 @@ class BlockingStream:
     def learn(self, utterance_id: str, feedback: Feedback, *, timeout_s: float | None = None) -> Lesson:
         lesson: Lesson = _await(self._submit(self._stream.learn(utterance_id, feedback, timeout_s=timeout_s)))
         return lesson
+
+    def offer_late(self, utterance: Utterance, *, timeout_s: float | None = None) -> Choice:
+        """The revised choice of an utterance, with what further engines said of it since."""
+        choice: Choice = _await(self._submit(self._stream.offer_late(utterance, timeout_s=timeout_s)))
+        return choice
 
     def send_utterance(self, utterance: Utterance, *, timeout_s: float | None = None) -> Future[Choice]:
         """The choice to come. Never blocks; what exceeds `max_in_flight` waits its turn in memory."""

@@ -13,10 +13,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterat
 from functools import partial
 from random import Random
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from grpc import aio
 
+from galloon.clients.api.challenges import Challenges
+from galloon.clients.api.changes import Changes
 from galloon.clients.api.connection import DEFAULT_ADDRESS, Connection
 from galloon.clients.api.documents import Documents
 from galloon.clients.api.errors import TimedOut, Unreachable
@@ -24,17 +26,19 @@ from galloon.clients.api.history import History
 from galloon.clients.api.refusals import is_temporary, reading_answers, refusal_from_status
 from galloon.clients.api.routes import Routes, owner_in
 from galloon.clients.api.stream import CombineStream, StreamOptions
+from galloon.codec.comparison import Comparison
 from galloon.codec.document import DocumentLesson, DocumentPart
 from galloon.codec.explanation import Explanation, explanation_from_wire
 from galloon.codec.learner import (
     LearnerInfo,
     Snapshot,
     Statistics,
+    Update,
     learner_from_wire,
     snapshot_from_wire,
     statistics_from_wire,
 )
-from galloon.codec.past_round import PastRound
+from galloon.codec.past_round import Erasure, PastRound
 from galloon.codec.spec import given_to_wire
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.documents.document import Page
@@ -69,6 +73,8 @@ class Client:
         self._routes = Routes(self.connection)
         self._documents = Documents(self._routes, self._repeat)
         self._history = History(self._routes, self._repeat)
+        self._challenges = Challenges(self._routes, self._repeat)
+        self._changes = Changes(self._routes, self._repeat)
 
     def stream(
         self,
@@ -86,6 +92,7 @@ class Client:
             learner,
             create,
             lost=partial(self._routes.lost, learner),
+            elsewhere=partial(self._routes.elsewhere, learner),
             alternatives=alternatives,
             options=options or self._options,
             random=self._random,
@@ -119,9 +126,16 @@ class Client:
         )
         return _shown(response.learner)
 
-    async def list_learners(self, prefix: str = "", *, timeout_s: float | None = None) -> list[LearnerInfo]:
-        """All learners that we may see whose names start so, by name, without statistics."""
-        request, learners = wire.ListLearnersRequest(page_size=PAGE, prefix=prefix), []
+    async def list_learners(
+        self, prefix: str = "", *, this_daemon: bool = False, timeout_s: float | None = None
+    ) -> list[LearnerInfo]:
+        """All learners that we may see whose names start so, by name, without statistics.
+
+        Where several daemons share a store, those of all of them; with `this_daemon` those that are live on the
+        one that is asked.
+        """
+        request = wire.ListLearnersRequest(page_size=PAGE, prefix=prefix, this_daemon=this_daemon)
+        learners: list[LearnerInfo] = []
         while True:
             response = await self._repeat(
                 lambda left: self._at("").ListLearners(
@@ -191,6 +205,66 @@ class Client:
             timeout_s,
             name,
         )
+
+    async def add_challenger(
+        self, name: str, label: str, spec: CombinerSpec, *, timeout_s: float | None = None
+    ) -> LearnerInfo:
+        """Let another spec play the rounds of a learner, from its history on, and answer nobody."""
+        return await self._challenges.add(name, label, spec, timeout_s)
+
+    async def compare_learner(self, name: str, *, timeout_s: float | None = None) -> Comparison:
+        """A learner against its challengers, the vote and every engine, and what follows from it."""
+        return await self._challenges.compare(name, timeout_s)
+
+    async def promote_challenger(
+        self, name: str, label: str, *, timeout_s: float | None = None
+    ) -> LearnerInfo:
+        """Exchange a learner and its challenger, while it serves; the learner as it is now."""
+        return await self._challenges.promote(name, label, timeout_s)
+
+    async def go_live(self, name: str, *, timeout_s: float | None = None) -> tuple[LearnerInfo, str]:
+        """Let a learner in the shadow answer itself; the learner, and who was answered so far."""
+        return await self._challenges.go_live(name, timeout_s)
+
+    async def update_learner(
+        self,
+        name: str,
+        *,
+        add_engines: Sequence[str] = (),
+        remove_engines: Sequence[str] = (),
+        default_fields: Sequence[str] = (),
+        rebuild: bool = False,
+        accept_loss: bool = False,
+        timeout_s: float | None = None,
+        **changes: Any,
+    ) -> Update:
+        """Let a learner go on with another spec, while it serves.
+
+        `changes` are fields of a spec, e.g. `normalizer="basic"`; `default_fields` go back to their defaults. What
+        was learned is carried over, or learned again from the history (always so with `rebuild`). What would lose
+        something that was learned is refused, unless `accept_loss`.
+        """
+        present = (await self.get_learner(name, timeout_s=timeout_s)).spec
+        request = wire.UpdateLearnerRequest(
+            name=name, default_fields=default_fields, rebuild=rebuild, accept_loss=accept_loss
+        )
+        engines = (add_engines, remove_engines)
+        return await self._changes.update(name, present, engines, changes, request, timeout_s)
+
+    async def erase_rounds(
+        self,
+        name: str,
+        ids: Sequence[str] = (),
+        *,
+        label: tuple[str, str] = ("", ""),
+        accept_loss: bool = False,
+        timeout_s: float | None = None,
+    ) -> Erasure:
+        """Erase rounds for good: those of these ids, or all so far whose utterances have this label and value.
+
+        What they said leaves the history, the snapshots, the learner's state and the files before it returns.
+        """
+        return await self._changes.erase(name, ids, label, accept_loss, timeout_s)
 
     async def explain(
         self, learner: str, utterance_id: str, *, timeout_s: float | None = None
@@ -312,6 +386,7 @@ class Client:
                 yield statistics_from_wire(response.statistics)
         except aio.AioRpcError as error:
             if is_temporary(error):
+                self._routes.lost(name, owner_in(error))  # whoever asks again asks the right one
                 raise Unreachable(f"learner {name!r}: {error.details()}") from error
             raise refusal_from_status(error, f"learner {name!r}") from error
         finally:

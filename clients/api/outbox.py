@@ -21,6 +21,7 @@ from typing import Any
 from galloon.clients.api.errors import ChoiceReplaced, FateUnknown
 from galloon.codec.answer import Choice
 from galloon.codec.page import REQUEST_BYTES
+from galloon.codec.utterance import with_late_outputs
 from galloon.v1 import combine_pb2 as wire
 
 MOST_UNSURE_IDS = 10_000  # that the daemon answers for in one open
@@ -120,6 +121,7 @@ class Outbox:
         """The next request, now sent; None when there is none, or when it is of another kind or larger."""
         while self._queue:
             request = self._queue.popleft()
+            self._complete(request)
             if request.given_up:
                 self._forget(request)
             elif request.kind is Kind.FEEDBACK and not self._ready(request):
@@ -155,7 +157,8 @@ class Outbox:
                 or (choice.tokens, choice.experts) != (shown.choice.tokens, shown.choice.experts)
             )
         )
-        self._shown[request.id] = Shown(request.message, choice, replaced)
+        whole = request.message if shown is None else _whole(shown.message, request.message)
+        self._shown[request.id] = Shown(whole, choice, replaced)
         while len(self._shown) > self._remember:
             del self._shown[next(iter(self._shown))]
 
@@ -235,6 +238,13 @@ class Outbox:
         else:
             self._shown[utterance_id].lost = state == wire.ROUND_STATE_UNKNOWN
 
+    def _complete(self, request: Request) -> None:
+        """Where a crash took the round that late outputs are for, it begins again with all that was said."""
+        shown = self._shown.get(request.id)
+        if request.message.utterance.late and shown is not None and shown.lost:
+            request.message = _whole(shown.message, request.message)
+            request.__dict__.pop("size", None)
+
     def _ready(self, feedback: Request) -> bool:
         """Whether a feedback can be sent now; else it is parked behind its utterance, or has failed."""
         shown = self._shown.get(feedback.id)
@@ -275,3 +285,10 @@ class Outbox:
         for request in self._requests.values():
             yield request
             yield from request.followers
+
+
+def _whole(known: wire.CombineRequest, sent: wire.CombineRequest) -> wire.CombineRequest:
+    """What was said of an utterance up to now: what was sent, with what it only adds to."""
+    if not sent.utterance.late:
+        return sent
+    return wire.CombineRequest(utterance=with_late_outputs(known.utterance, sent.utterance))

@@ -9,7 +9,7 @@ requests wait; a new one asks what survived and sends the rest again.
 import asyncio
 import logging
 from collections import deque
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from random import Random
 from types import TracebackType
@@ -52,6 +52,7 @@ class StreamOptions:
     timeout_s: float = 30.0  # for one answer, unless the call says otherwise
     open_timeout_s: float = 30.0  # to reach the daemon and open the stream the first time
     give_up_s: float = 60.0  # without connection, until the stream fails
+    doubt_s: float = 1.0  # without any answer, until other daemons are asked who has the learner now
     remember: int = 1024  # choices without feedback that can be recalled if a crash took them
     backoff: Backoff = field(default_factory=Backoff)
 
@@ -73,9 +74,13 @@ class CombineStream:
         options: StreamOptions | None = None,
         random: Random | None = None,
         lost: Callable[[str], None] = lambda _: None,
+        elsewhere: Callable[[], Awaitable[str]] | None = None,
     ) -> None:
-        """`call` begins a call; `lost` hears, before the next one, who is said to have the learner, if anybody."""
-        self._lost = lost
+        """`call` begins a call; `lost` hears, before the next one, who is said to have the learner, if anybody.
+
+        `elsewhere`, where there are several daemons, says which other one has the learner, if any.
+        """
+        self._lost, self._elsewhere = lost, elsewhere
         self._call, self._learner, self._create, self._alternatives = call, learner, create, alternatives
         self._options, self._random = options or StreamOptions(), random or Random()
         self._outbox = Outbox(self._options.remember)
@@ -87,6 +92,7 @@ class CombineStream:
         self._opened: Opened | None = None
         self._error: ClientError | None = None  # why the stream is over
         self._answers = 0
+        self._up = False  # whether the daemon has opened the stream on the present connection
         self.reconnects = 0
 
     # Verbs.
@@ -109,6 +115,16 @@ class CombineStream:
         back: the daemon then rebuilds the learner as if it had never been.
         """
         return await (await self.send_feedback(utterance_id, feedback, replace=replace, timeout_s=timeout_s))
+
+    async def offer_late(self, utterance: Utterance, *, timeout_s: float | None = None) -> Choice:
+        """The revised choice of an utterance that was answered, with what further engines said of it since.
+
+        `utterance` has the id of the first and the late outputs alone. It must not have been taught; feedback then
+        counts for this choice, which is durable when it returns.
+        """
+        request = utterance_request(utterance, late=True)
+        revised: Choice = await (await self._send(Kind.UTTERANCE, utterance.id, request, timeout_s))
+        return revised
 
     async def send_utterance(
         self, utterance: Utterance, *, timeout_s: float | None = None
@@ -276,15 +292,47 @@ class CombineStream:
 
     async def _session(self, first: asyncio.Future[Opened], limit: asyncio.Timeout) -> None:
         """One connection, from open to its end; returns when the stream was closed on purpose."""
+        talk = asyncio.create_task(self._talk(first, limit))
+        doubt = asyncio.create_task(self._doubt())
+        try:
+            await asyncio.wait({talk, doubt}, return_when=asyncio.FIRST_COMPLETED)
+            if not talk.done():
+                raise _ConnectionLost("another daemon has the learner", doubt.result())
+        finally:
+            for task in (talk, doubt):
+                task.cancel()
+            await asyncio.wait({talk, doubt})
+            for task in (talk, doubt):
+                if not task.cancelled():
+                    task.exception()  # which is raised below, or of no interest any more
+        return talk.result()
+
+    async def _doubt(self) -> str:
+        """Give the daemon that has the learner now, when ours says nothing although it should."""
+        while True:
+            answers = self._answers
+            await asyncio.sleep(self._options.doubt_s)
+            if self._elsewhere is not None and self._answers == answers and self._awaits_answer:
+                owner = await self._elsewhere()
+                if owner and self._answers == answers:
+                    return owner
+
+    @property
+    def _awaits_answer(self) -> bool:
+        return not self._up or self._outbox.sent > 0
+
+    async def _talk(self, first: asyncio.Future[Opened], limit: asyncio.Timeout) -> None:
         call = self._call()
         writer: asyncio.Task[None] | None = None
         try:
+            self._up = False
             unsure = self._outbox.unsure_ids()
             # Only the first connection may create: a learner that was deleted since must not come back empty.
             create = self._create if self._opened is None else None
             await call.write(open_request(self._learner, create, self._alternatives, unsure))
             opened = await self._read_opened(call)
             limit.reschedule(None)  # it is up: from now on each request has its own time
+            self._up = True
             self._take_opened(opened, first)
             writer = asyncio.create_task(self._write(call))
             while (response := await call.read()) is not aio.EOF:

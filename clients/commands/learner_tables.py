@@ -19,6 +19,8 @@ def learner_to_json(learner: LearnerInfo) -> dict[str, Any]:
         "spec": json.loads(learner.spec.to_json()),
         "experts": list(learner.experts),
     }
+    if learner.daemon:
+        value["daemon"] = learner.daemon
     if learner.statistics is not None:
         value |= {
             "statistics": statistics_to_json(learner.statistics),
@@ -38,16 +40,26 @@ def statistics_to_json(statistics: Statistics) -> dict[str, Any]:
 
 
 def listing(learners: Iterable[LearnerInfo]) -> Table:
-    """One line each."""
+    """One line each; whose they are is shown where several daemons are asked about."""
+    shown = list(learners)
+    several = any(learner.daemon for learner in shown)
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in ("name", "algorithm", "gain", "setting", "unit", "experts"):
+    for column in (
+        "name",
+        *(("daemon",) if several else ()),
+        "algorithm",
+        "gain",
+        "setting",
+        "unit",
+        "experts",
+    ):
         table.add_column(column, overflow="fold")
-    for learner in learners:
+    for learner in shown:
         spec = learner.spec
         experts = ", ".join(learner.experts) if learner.experts else "(explicit automaton)"
-        table.add_row(
-            learner.name, spec.algorithm, gain_in_words(spec), spec.setting or "own", spec.unit.name, experts
-        )
+        whose = (learner.daemon or "nobody's now",) if several else ()
+        words = (spec.algorithm, gain_in_words(spec), spec.setting or "own", spec.unit.name)
+        table.add_row(learner.name, *whose, *words, experts)
     return table
 
 
@@ -123,5 +135,11 @@ def _standing(now: Statistics) -> list[tuple[str, Any]]:
         rows.append((f"estimate of {name}, without any truth", said))
     for name, rate in now.error_rates.items():
         if rate.wer is not None and rate.cer is not None:
-            rows.append((f"errors of {name}", f"{rate.wer:.2f} % of words, {rate.cer:.2f} % of characters"))
+            part = (
+                f", in {rate.corrections:,} of {now.lessons:,} lessons"
+                if rate.corrections < now.lessons
+                else ""
+            )
+            said = f"{rate.wer:.2f} % of words, {rate.cer:.2f} % of characters{part}"
+            rows.append((f"errors of {name}", said))
     return rows

@@ -11,11 +11,14 @@ from typing import Any, BinaryIO, TextIO, TypeVar
 import click
 from rich.console import Console
 
+from galloon.clients.commands.challenge import challenge, compare, go_live, promote
+from galloon.clients.commands.erase import erase
 from galloon.clients.commands.history import history
 from galloon.clients.commands.learner_tables import details, in_bytes, learner_to_json, listing
 from galloon.clients.commands.options import OutputFile
 from galloon.clients.commands.server_option import ServerOption, connection_options, failing_well
 from galloon.clients.commands.spec_options import spec_options
+from galloon.clients.commands.update import update
 from galloon.learners.combiners.spec import CombinerSpec
 
 T = TypeVar("T")
@@ -32,24 +35,34 @@ def learners() -> None:
       galloon learners create asr --engines whisper,vosk,kaldi --derived vote
       galloon learners list
       galloon learners show asr --json
+      galloon learners compare asr
+      galloon learners update asr --add parakeet --remove vosk
       galloon learners export asr -o asr.learner
       galloon learners import asr-copy asr.learner --server 10.0.0.7:7410 --ca ca.pem
     """  # noqa: D301  # the command line library wants the character itself
 
 
+for command in (challenge, compare, go_live, promote):
+    learners.add_command(command)
 learners.add_command(history)
+learners.add_command(update)
+learners.add_command(erase)
 
 
 @learners.command("list")
 @click.argument("prefix", default="")
+@click.option(
+    "--this-daemon", is_flag=True, help="Where several share a store: only what is live on the one asked."
+)
 @json_option
 @connection_options
-def list_(prefix: str, as_json: bool, server: ServerOption) -> None:
+def list_(prefix: str, this_daemon: bool, as_json: bool, server: ServerOption) -> None:
     """List learners, or those whose names start with PREFIX."""
 
     async def work() -> Any:
         async with server.client() as client:
-            return await client.list_learners(prefix), await client.out_of_service(prefix)
+            found = await client.list_learners(prefix, this_daemon=this_daemon)
+            return found, await client.out_of_service(prefix)
 
     found, stopped = _run(work())
     for why in stopped.values():

@@ -1,4 +1,5 @@
-"""The options of a command that makes a learner: `spec_options`, which gives it a `CombinerSpec`.
+"""The options of a command that makes a learner: `spec_options`, which gives it a `CombinerSpec`,
+and of one that changes it: `change_options`, which gives it the fields that are to be other.
 
 A file with the spec as JSON comes first, flags change it. They are those of every command that needs a learner,
 and some that only a learner on a daemon has.
@@ -22,21 +23,46 @@ def spec_options(command: Command) -> Command:
     """Adds --spec and a flag for each field; they arrive as `spec`."""
 
     @wraps(command)
-    def with_spec(*arguments: Any, spec_file: TextIO | None, option: tuple[str, ...], **values: Any) -> Any:
-        automaton, gain_bound = values.pop("automaton"), values.pop("gain_bound")
+    def with_spec(*arguments: Any, **values: Any) -> Any:
         with failing_well():
-            flags = given_fields(values)
-            if automaton is not None:
-                flags["automaton"] = automaton.read()
-            if gain_bound is not None:
-                flags["gain_bound"] = gain_bound
-            spec = _spec(spec_file, flags, option)
+            spec = CombinerSpec.from_json(json.dumps(_given(values)))
         return command(*arguments, spec=spec, **values)
 
-    return gain_options(None)(with_options(with_spec, (_SPEC, *SPEC_OPTIONS, *_OTHERS)))
+    return _with_fields(with_spec)
 
 
-def _spec(spec_file: TextIO | None, flags: dict[str, Any], options: tuple[str, ...]) -> CombinerSpec:
+def change_options(command: Command) -> Command:
+    """The same for a learner that is there: the fields that were given arrive as `given`, by name."""
+
+    @wraps(command)
+    def with_given(*arguments: Any, **values: Any) -> Any:
+        with failing_well():
+            given = _given(values)
+            checked = CombinerSpec.from_json(json.dumps({"engines": ["any"], **given}))
+        return command(*arguments, given={name: getattr(checked, name) for name in given}, **values)
+
+    return _with_fields(with_given)
+
+
+def _with_fields(command: Command) -> Command:
+    return gain_options(None)(with_options(command, (_SPEC, *SPEC_OPTIONS, *_OTHERS)))
+
+
+def _given(values: dict[str, Any]) -> dict[str, Any]:
+    """Takes the fields of a spec out of a command's values: those of the file, changed by flags."""
+    spec_file, options = values.pop("spec_file"), values.pop("option")
+    automaton, gain_bound, answer = (values.pop(name) for name in ("automaton", "gain_bound", "answer"))
+    flags = given_fields(values)
+    if automaton is not None:
+        flags["automaton"] = automaton.read()
+    if gain_bound is not None:
+        flags["gain_bound"] = gain_bound
+    if answer is not None:
+        flags["answer"] = answer
+    return _fields(spec_file, flags, options)
+
+
+def _fields(spec_file: TextIO | None, flags: dict[str, Any], options: tuple[str, ...]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     if spec_file is not None:
         try:
@@ -49,7 +75,7 @@ def _spec(spec_file: TextIO | None, flags: dict[str, Any], options: tuple[str, .
     values.update(flags)
     if named:
         values["options"] = named
-    return CombinerSpec.from_json(json.dumps(values))
+    return values
 
 
 def _named_option(text: str) -> tuple[str, float | str]:
@@ -73,5 +99,10 @@ _OTHERS = (
         "--automaton", type=click.File("r", encoding="utf-8"), help="An explicit automaton, AT&T text."
     ),
     click.option("--gain-bound", type=float, help="Largest gain of a transition. Default: the worst case."),
+    click.option(
+        "--answer",
+        metavar="ENGINE",
+        help="Run in the shadow: answer this engine, or vote, and learn until `learners go-live`.",
+    ),
     click.option("--option", multiple=True, metavar="NAME=VALUE", help="The algorithm's own. Repeatable."),
 )

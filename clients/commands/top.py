@@ -44,7 +44,7 @@ def top(
     as_json: bool,
     server: ServerOption,
 ) -> None:
-    """Watch the learners of a daemon. Leave with Ctrl-C.
+    """Watch the learners of a daemon, or of all that share its store. Leave with Ctrl-C.
 
     Regret with a ~ is estimated, because the truth is not known in that setting. Away from a terminal it prints
     one look, as with --once; with --json it goes on.
@@ -97,6 +97,8 @@ async def _print_lines(watcher: Watcher, interval_s: float, once: bool) -> None:
 
 
 def _metrics_url(server: ServerOption) -> str | None:
-    """Where the page is by default: the port after the daemon's."""
+    """Where the page is by default: the port after the daemon's. None has the latencies of several daemons."""
+    if len(server.connection.addresses) > 1:
+        return None
     host, _, port = server.connection.address.rpartition(":")
     return f"http://{host}:{int(port) + 1}/metrics" if int(port) < 65535 else None

@@ -14,13 +14,14 @@ from prometheus_client.exposition import generate_latest
 
 from galloon.daemon.errors import CODES
 from galloon.daemon.http.counters import Spread, Tally, counter
-from galloon.daemon.learner.books import Rates
+from galloon.daemon.learner.error_curve import Rates
+from galloon.daemon.store.cluster_figures import ClusterFigures
 from galloon.daemon.store.journal import CommitFigures
 from galloon.learners.combiners.contract import Statistics
 
 SECONDS = (0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 ENTRIES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
-TASKS = ("housekeeping", "kernels", "listener")
+TASKS = ("challengers", "housekeeping", "kernels", "listener")
 FEEDBACK_KINDS = ("true_text", "true_tokens", "shown_gains", "score", "withdrawn")
 
 
@@ -66,9 +67,12 @@ class Metrics:
         self.commit_seconds.observe(seconds)
         self.commit_entries.observe(entries)
 
-    def render(self, learners: Iterable["LearnerFigures"], shown: int, store: CommitFigures) -> bytes:
+    def render(
+        self, learners: Iterable["LearnerFigures"], shown: int, store: CommitFigures, cluster: ClusterFigures
+    ) -> bytes:
         """Everything in the text format of Prometheus."""
         families = [*self._request_families(), *learner_families(learners, shown), *_store_families(store)]
+        families += _cluster_families(cluster)
         collector = _Now(families)
         self.registry.register(collector)
         try:
@@ -153,6 +157,7 @@ def learner_families(learners: Iterable[LearnerFigures], shown: int) -> Iterable
         yield family
     yield from _error_families(figures[:shown])
     yield _changes(figures[:shown])
+    yield from _estimates(figures[:shown])
 
 
 def _changes(figures: list[LearnerFigures]) -> Metric:
@@ -169,9 +174,39 @@ def _changes(figures: list[LearnerFigures]) -> Metric:
     return family
 
 
+def _estimates(figures: list[LearnerFigures]) -> Iterable[Metric]:
+    """What is thought of each engine without any truth, of those that have run."""
+    for ending, field, text in (
+        ("", "error_rate", "Errors of an engine as a share of words, estimated by agreement alone."),
+        ("_low", "low", "The lower end of its interval of 95 percent."),
+        ("_high", "high", "The upper end of its interval of 95 percent."),
+    ):
+        name = f"galloon_engine_estimated_error_ratio{ending}"
+        family = GaugeMetricFamily(name, text, labels=["learner", "engine"])
+        for figure in figures:
+            known = {} if figure.statistics is None else figure.statistics.extra.get("estimates", {})
+            for engine, found in known.items():
+                family.add_metric([figure.name, engine], found[field] / 100)
+        yield family
+
+
 def _store_families(figures: CommitFigures) -> Iterable[Metric]:
     yield CounterMetricFamily("galloon_store_journaled_bytes", "Bytes journaled.", figures.bytes)
     yield CounterMetricFamily("galloon_store_failures", "Commits that failed.", figures.failures)
+
+
+def _cluster_families(figures: ClusterFigures) -> Iterable[Metric]:
+    """What this node sees; a daemon that has its store to itself sees one member that lacks nothing."""
+    for name, text, value in (
+        ("members", "Daemons that serve the store, as this one sees them.", figures.members),
+        ("shards_owned", "Shards of learners that are this daemon's.", figures.shards_owned),
+        ("shards_without_owner", "Shards that no daemon has.", figures.shards_without_owner),
+        ("lease_used_ratio", "Of the lease, since it was last renewed; 1 is its end.", figures.lease_used),
+    ):
+        yield GaugeMetricFamily(f"galloon_cluster_{name}", text, value)
+    yield CounterMetricFamily(
+        "galloon_cluster_fenced", "Daemons that this one has fenced and taken over from.", figures.fenced
+    )
 
 
 def _error_families(figures: list[LearnerFigures]) -> Iterable[Metric]:
@@ -191,6 +226,15 @@ def _error_families(figures: list[LearnerFigures]) -> Iterable[Metric]:
                 length.add_metric([figure.name, expert], counts.reference_length)
         yield edits
         yield length
+    corrections = CounterMetricFamily(
+        "galloon_corrections",
+        "Corrections that were counted, by expert; fewer than lessons where it did not run or they tell no text.",
+        labels=["learner", "expert"],
+    )
+    for figure in figures:
+        for expert, rates in figure.error_rates.items():
+            corrections.add_metric([figure.name, expert], rates.corrections)
+    yield corrections
 
 
 class _Now:

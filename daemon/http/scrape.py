@@ -13,6 +13,7 @@ from galloon.daemon.http.metrics import LearnerFigures, Metrics
 from galloon.daemon.learner.learner import Learner
 from galloon.daemon.learner.registry import Registry
 from galloon.daemon.rpc.quota import Quota
+from galloon.daemon.store.cluster_figures import ALONE, ClusterFigures
 from galloon.daemon.store.journal import Journal
 from galloon.learners.combiners.contract import Statistics
 
@@ -27,6 +28,7 @@ async def scrape(
     quota: Quota,
     metrics: Metrics,
     shown: int,
+    cluster: Callable[[], ClusterFigures | None],
     may_see: MaySee,
 ) -> bytes:
     """All metrics, in the text format of Prometheus: sums over all learners, names of those the caller may see."""
@@ -38,7 +40,7 @@ async def scrape(
     asked = await asyncio.gather(*(_statistics(learner) for learner in learners[:shown]))
     statistics = [*asked, *[None] * (len(learners) - len(asked))]
     figures = [_figures(learner, known) for learner, known in zip(learners, statistics, strict=True)]
-    return metrics.render(figures, shown, journal.figures)
+    return metrics.render(figures, shown, journal.figures, cluster() or ALONE)
 
 
 async def _statistics(learner: Learner) -> Statistics | None:

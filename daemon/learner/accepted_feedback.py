@@ -1,6 +1,9 @@
 """The kinds of feedback that each setting takes. The table stands in docs/feedback.md too."""
 
 from galloon.daemon.errors import WrongSetting
+from galloon.daemon.learner.round import Round
+from galloon.learners.combiners.contract import Feedback, Score, ShownGains
+from galloon.learners.errors import InvalidInput
 from galloon.learners.paths.protocol import Setting
 from galloon.v1 import combine_pb2 as wire
 
@@ -20,4 +23,20 @@ def check_accepted(message: wire.Feedback, setting: Setting) -> None:
         raise WrongSetting(
             f"feedback.{kind}: this learner's setting is {setting.value}, which takes {accepted}",
             f"feedback.{kind}",
+        )
+
+
+def check_replayable(round_: Round, feedback: Feedback) -> None:
+    """Refuse feedback on a round that an older spec has answered, unless it is a truth that stands by itself."""
+    if isinstance(feedback, ShownGains | Score):
+        raise InvalidInput(
+            f"utterance {round_.id!r} was answered by an older spec of this learner, and this judges that answer",
+            "feedback",
+            "send the true text",
+        )
+    if not round_.utterance:
+        raise InvalidInput(
+            f"utterance {round_.id!r} was answered by an older spec of this learner under version 0.1, which kept "
+            "no utterances",
+            "feedback.id",
         )

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from galloon.daemon.learner.books import Rates
+from galloon.daemon.learner.error_curve import Rates
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.paths.game import Game
 from galloon.learners.paths.protocol import Setting

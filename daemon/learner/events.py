@@ -11,6 +11,11 @@ All little-endian; a time is 8 bytes, seconds of Unix; a text or blob is a 4-byt
                  number, 1 byte whether expired, text id, 16 bytes fingerprint, blobs memory, answer, fingerprint
                  of the feedback, lesson
     9 Exchanged  time, text why: a state that was rebuilt took the place of the one before
+   10 Updated    time, text spec before, text spec after, 1 byte whether what was learned was carried over: another
+                 spec took the place of the one before
+   11 Erased     time, 8 bytes rounds begun so far, 8 bytes how many of those after the base were erased, a text id
+                 for each: nothing of these rounds is left but their ids
+   16 Revised    as Chose: outputs came late, and this takes the place of what the round was
 
 `Taught` is what is acknowledged, once it is durable; `Applied` is the moment at which the learner took it in, in
 between choices. Formats 1 and 2 had kinds 1 (Chose without time and utterance), 2 (Taught without time, applied
@@ -73,6 +78,13 @@ class Chose:
                 self.answer,
             )
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Revised(Chose):
+    """Outputs came later than the answer of their round: what it is with them."""
+
+    kind: ClassVar[int] = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +186,38 @@ class Exchanged:
 
 
 @dataclass(frozen=True, slots=True)
+class Updated:
+    """Another spec took the place of the one before; a snapshot stands at this entry."""
+
+    kind: ClassVar[int] = 10
+    key: ClassVar[int] = NO_KEY
+    time: float
+    before: str
+    after: str
+    carried: bool
+
+    def to_bytes(self) -> bytes:
+        specs = _blob(self.before.encode()) + _blob(self.after.encode())
+        return _TIME.pack(self.time) + specs + bytes([self.carried])
+
+
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """Rounds were erased: which, and when, but not what they said; a snapshot stands at this entry."""
+
+    kind: ClassVar[int] = 11
+    key: ClassVar[int] = NO_KEY
+    time: float
+    started: int  # rounds that had begun
+    rounds: int  # of them, those that were erased and began after the base
+    ids: tuple[str, ...]
+
+    def to_bytes(self) -> bytes:
+        head = _TIME.pack(self.time) + _ROUND.pack(self.started) + _ROUND.pack(self.rounds)
+        return head + b"".join(_blob(name.encode()) for name in self.ids)
+
+
+@dataclass(frozen=True, slots=True)
 class Expired:
     """Of formats 1 and 2: rounds waited too long for feedback."""
 
@@ -185,7 +229,7 @@ class Expired:
         return b"".join(_blob(name.encode()) for name in self.ids)
 
 
-Event = Chose | Taught | Applied | Amended | Kept | Exchanged | Expired
+Event = Chose | Taught | Applied | Amended | Kept | Exchanged | Updated | Erased | Expired
 
 
 def from_entry(entry: StoredEntry) -> Event | None:
@@ -201,10 +245,11 @@ def from_entry(entry: StoredEntry) -> Event | None:
 
 def _event(kind: int, reader: "_Reader", seq: int) -> Event:
     match kind:
-        case Chose.kind:
+        case Chose.kind | Revised.kind:
             number, time, name = reader.number(), reader.time(), reader.text()
             fingerprint, utterance = reader.take(FINGERPRINT_BYTES), reader.blob()
-            return Chose(number, name, fingerprint, reader.blob(), reader.blob(), utterance, time)
+            made = Chose if kind == Chose.kind else Revised
+            return made(number, name, fingerprint, reader.blob(), reader.blob(), utterance, time)
         case Taught.kind:
             time, name, fingerprint = reader.time(), reader.text(), reader.take(FINGERPRINT_BYTES)
             return Taught(name, fingerprint, reader.blob(), time)
@@ -220,6 +265,11 @@ def _event(kind: int, reader: "_Reader", seq: int) -> Event:
             return Kept(number, name, fingerprint, memory, answer, feedback, lesson, expired)
         case Exchanged.kind:
             return Exchanged(reader.time(), reader.text())
+        case Updated.kind:
+            return Updated(reader.time(), reader.text(), reader.text(), reader.take(1) != b"\0")
+        case Erased.kind:
+            time, started, rounds = reader.time(), reader.number(), reader.number()
+            return Erased(time, started, rounds, tuple(blob.decode() for blob in reader.rest()))
         case 1:
             number, name, fingerprint = reader.number(), reader.text(), reader.take(FINGERPRINT_BYTES)
             return Chose(number, name, fingerprint, reader.blob(), reader.blob())

@@ -147,8 +147,8 @@ def _from_snapshot(
     try:
         learner = Learner(stored.name, CombinerSpec.from_json(stored.spec), build, limits, clock)
         unapplied = () if stored.snapshot is None else learner.restore(stored.snapshot)
-        if learner.books_found is not None:
-            learner.books.restore(learner.books_found)
+        if "books" in learner.beside_found:
+            learner.books.restore(learner.beside_found["books"])
     except LearnerError:
         raise
     except Exception as error:

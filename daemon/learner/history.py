@@ -9,10 +9,13 @@ from galloon.daemon.learner.events import (
     Amended,
     Applied,
     Chose,
+    Erased,
     Exchanged,
     Expired,
     Kept,
+    Revised,
     Taught,
+    Updated,
     from_entry,
     key_of,
 )
@@ -60,7 +63,18 @@ class History:
             if first.seq > base or next(each.seq for each in others if each.seq > base) != entry.seq:
                 return None
         event = from_entry(entry)
-        return None if event is None or isinstance(event, Exchanged | Expired) else self.find(event.id)
+        if event is None or isinstance(event, Exchanged | Updated | Erased | Expired):
+            return None
+        return self.find(event.id)
+
+    def has(self, utterance_id: str) -> bool:
+        """Whether there is an entry of this round."""
+        events = map(from_entry, self._backend.find(self.learner, key_of(utterance_id)))
+        return any(getattr(event, "id", None) == utterance_id for event in events)
+
+    def began_before(self, utterance_id: str, seq: int) -> bool:
+        """Whether this round has an entry up to this place."""
+        return any(entry.seq <= seq for entry in self._backend.find(self.learner, key_of(utterance_id)))
 
     def cut(self) -> int:
         """The last entry that retention has cut off; 0 where it has cut none."""
@@ -111,6 +125,10 @@ def _followed(round_: Round | None, entry: StoredEntry, utterance_id: str) -> Ro
     if event is None or getattr(event, "id", utterance_id) != utterance_id:
         return round_  # another id with the same key
     match event:
+        case Revised():
+            if round_ is None:
+                return None
+            round_.revised(event)
         case Chose():
             round_ = Round.begun(event)
         case Kept():

@@ -9,7 +9,7 @@ of it: they are the history (`History`), and any of them can be taught at any ti
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import nan
 from time import time
@@ -23,8 +23,9 @@ from galloon.codec.chosen import choice_of
 from galloon.codec.explanation import Explanation
 from galloon.codec.feedback import check_feedback, feedback_from_wire
 from galloon.codec.learner import extra_to_wire
-from galloon.codec.utterance import canonical_bytes, decode_utterance, fingerprint
+from galloon.codec.utterance import canonical_bytes, decode_utterance, fingerprint, of_engines
 from galloon.daemon.errors import (
+    Invalid,
     OtherFeedback,
     OutOfService,
     StoreConflict,
@@ -36,7 +37,7 @@ from galloon.daemon.errors import (
 from galloon.daemon.failpoints import reach
 from galloon.daemon.futures import resolve
 from galloon.daemon.learner import rehearsal
-from galloon.daemon.learner.accepted_feedback import check_accepted
+from galloon.daemon.learner.accepted_feedback import check_accepted, check_replayable
 from galloon.daemon.learner.answers import explanation_of, lesson_of
 from galloon.daemon.learner.books import Books
 from galloon.daemon.learner.description import Description
@@ -44,19 +45,26 @@ from galloon.daemon.learner.events import (
     Amended,
     Applied,
     Chose,
+    Erased,
     Event,
     Exchanged,
     Expired,
     Kept,
+    Revised,
     Taught,
     TaughtAtOnce,
+    Updated,
+    key_of,
 )
 from galloon.daemon.learner.history import History
 from galloon.daemon.learner.id_filter import IdFilter
+from galloon.daemon.learner.late_offers import joined
+from galloon.daemon.learner.names import champion_of, is_challenger
 from galloon.daemon.learner.old_rounds import old_rounds
-from galloon.daemon.learner.rebuild import Plan, Player, Rebuilt, amendments
+from galloon.daemon.learner.rebuild import Rebuilt
 from galloon.daemon.learner.round import Reply, Round, Rounds, Status, Warm
-from galloon.daemon.learner.work_queue import DISK, WorkQueue
+from galloon.daemon.learner.shadow import answered_instead
+from galloon.daemon.learner.work_queue import DISK, LARGE, WorkQueue
 from galloon.daemon.limits import Limits
 from galloon.daemon.store.journal import Journal
 from galloon.daemon.store.protocol import Entry, Exchange, OnDurable, SaveSnapshot
@@ -74,7 +82,11 @@ from galloon.v1 import utterance_pb2
 # Of utterances in the work queue, however many streams they came from: beyond this, streams read no more for a
 # moment. As parsed messages they take twelve times as much.
 WAITING_BYTES = 524_288
-CATCH_UP = 200  # entries that come while a rebuilt state is exchanged
+# What a snapshot holds beside the state.
+BESIDE = ("unapplied", "books", "followed", "memories_since", "carried")
+# Utterances, feedback and memories of rounds that are no larger may be worked on by the event loop: some
+# milliseconds at most, whatever is in them.
+INLINE_BYTES, INLINE_MEMORY = 4096, 65_536
 IDS_AT_ONCE = 500  # some milliseconds
 T = TypeVar("T")
 Build = Callable[[CombinerSpec, int], Combiner]  # with the budget of transitions
@@ -102,7 +114,7 @@ class Learner:
     ) -> None:
         self.name, self.spec, self._build = name, spec, build
         self._combiner = build(spec, limits.transitions)
-        self._limits, self._clock = limits, clock
+        self.limits, self._clock = limits, clock
         self.setting = Setting(spec.setting) if spec.setting else ALGORITHMS[spec.algorithm]
         self.experts = (*spec.engines, *spec.derived)
         self.rounds = Rounds(limits.warm_rounds)
@@ -116,11 +128,22 @@ class Learner:
         self.snapshot_bytes = 0
         self.snapshot_time: float | None = None
         self.created_time = clock()  # or recovered
-        self.books_found: dict[str, Any] | None = None  # beside a state; only our own store is believed
+        self.beside_found: dict[str, Any] = {}  # beside a state; only our own store is believed
+        self.followed = 0  # of a challenger: the last entry of its champion's history that it has played
         self.broken: Exception | None = None
         self.replaying = False  # the history goes on after `seq`, but not for this learner
-        self._rebuilding = asyncio.Lock()
+        self.memories_since = (
+            0  # rounds of lower numbers were chosen by another spec, and must be chosen again
+        )
+        self.carried = False  # over to another spec: a learner made anew has other places in its memories
+        self.erasing: frozenset[str] = frozenset()  # ids of rounds that are about to go
+        self.exchanging = asyncio.Lock()  # one state at a time takes the place of the present one
+        self.rebuild_places = asyncio.Semaphore(1)  # shared with other learners once it lives
+        self.rebuilds_begun = 0
+        self.last_rebuilt: tuple[int, Rebuilt] | None = None  # with the number of its beginning
+        self._snapshotting = asyncio.Lock()
         self._closed = False
+        self._revisions: set[asyncio.Task[None]] = set()  # that wait for the disk
 
     def read_from(self, history: History) -> None:
         """Rounds that are not warm are here."""
@@ -149,7 +172,10 @@ class Learner:
         self, message: utterance_pb2.Utterance, size: int, alternatives: bool, reply: Reply
     ) -> None:
         """Answer an utterance that came as so many bytes."""
-        kind = ("choose", size.bit_length())
+        if message.late:
+            self._enter_late(message, alternatives, reply)
+            return
+        kind = ("choose", size.bit_length()) if size <= INLINE_BYTES else (LARGE, 0)
         self.queue.enter(kind, partial(self.choose, message, alternatives), reply, size)
 
     def enter_feedback(self, message: wire.Feedback, reply: Reply) -> None:
@@ -158,7 +184,24 @@ class Learner:
                 reply(answer, error)
 
         kind = "teach" if message.id in self.rounds.recent else DISK
+        kind = kind if message.ByteSize() <= INLINE_BYTES else LARGE
         self.queue.enter((kind, 0), partial(self.teach, message, reply), done)
+
+    def _enter_late(self, message: utterance_pb2.Utterance, alternatives: bool, reply: Reply) -> None:
+        """Outputs for a round that was answered; the answer waits for the disk, as feedback counts for it."""
+
+        async def work() -> None:
+            try:
+                answer = await self.queue.run((DISK, 0), partial(self.revise, message, alternatives))
+                await self._journal.flushed()
+            except Exception as error:  # noqa: BLE001  # becomes the answer
+                reply(None, error)
+            else:
+                reply(answer, None)
+
+        task = asyncio.get_running_loop().create_task(work())
+        self._revisions.add(task)
+        task.add_done_callback(self._revisions.discard)
 
     async def statuses(self, utterance_ids: list[str]) -> list[wire.RoundState.ValueType]:
         """What became of these utterances."""
@@ -211,17 +254,22 @@ class Learner:
 
         First it is restored: what could not come back never replaces what can.
         """
-        taken = await self.queue.run(("capture", 0), self._captured)
-        await asyncio.to_thread(self._check_comes_back, taken.data)
-        assert self.history is not None, "a learner that lives has a history"
-        old = await asyncio.to_thread(self.history.superseded)
-        try:
-            gone = await self._journal.transact(SaveSnapshot(self.key, taken.seq, taken.data, time(), old))
-        except StoreConflict as error:
-            raise self._deleted() from error
-        self.snapshot_seq, self.snapshot_bytes = taken.seq, len(taken.data)
-        self.snapshot_time = self._clock()
-        return gone
+        async with self._snapshotting:  # what many ask for at once is in memory once
+            if await self.queue.run(("covered", 0), self._is_covered):
+                return 0
+            taken = await self.queue.run(("capture", 0), self._captured)
+            await asyncio.to_thread(self._check_comes_back, taken.data)
+            old = await asyncio.to_thread(self.recorded().superseded)
+            try:
+                gone = await self._journal.transact(
+                    SaveSnapshot(self.key, taken.seq, taken.data, time(), old)
+                )
+            except StoreConflict as error:
+                raise self._deleted() from error
+            if taken.seq >= self.snapshot_seq:  # else another state has taken its place meanwhile
+                self.snapshot_seq, self.snapshot_bytes = taken.seq, len(taken.data)
+                self.snapshot_time = self._clock()
+            return gone
 
     async def withdraw(self, utterance_id: str) -> None:
         """Take back what a round was taught."""
@@ -238,66 +286,60 @@ class Learner:
             DISK, lambda rounds: [id_ for id_ in found if rounds.known(id_).status is Status.LEARNED]
         )
 
-    async def rebuild(self, why: str) -> Rebuilt:
-        """Make the state again from the history, while this one serves, and put it in the place of this one."""
-        async with self._rebuilding:
-            return await self._rebuild(why)
+    async def cut_at(self, seq: int) -> None:
+        """Retention takes everything up to this entry: what was in memory of it is known no more."""
+        await self.queue.run(("cut", 0), partial(self.rounds.cut_at, seq))
 
-    async def _rebuild(self, why: str) -> Rebuilt:
-        history = self.history
-        assert history is not None, "a learner that lives has a history"
-        known = self.amended_seq
-        reach("rebuild.before_replay")
-        player = await asyncio.to_thread(self._start_player, history)
-        try:
-            while await asyncio.to_thread(lambda: player.feed(history.played(player.seq))) > CATCH_UP:
-                pass
-            await asyncio.to_thread(player.settle)
-            reach("rebuild.after_replay")
-            loop = asyncio.get_running_loop()
-            return await self.queue.run((DISK, 0), partial(self._exchange, player, history, why, known, loop))
-        finally:
-            await asyncio.to_thread(player.stop)
+    # Another state in the place of this one: see `exchange`.
 
-    def _start_player(self, history: History) -> Player:
-        base, state_then = history.base()
-        amended = amendments(history.entries(0))
-        plan = Plan(self.name, self.spec.to_json(), asdict(self._limits), base)
-        return Player(plan, state_then, amended)
+    def another(self, spec: CombinerSpec) -> "Learner":
+        """A new learner of the same name, which is nowhere yet."""
+        return Learner(self.name, spec, self._build, self.limits, self._clock)
 
-    def _exchange(
-        self, player: Player, history: History, why: str, known: int, loop: asyncio.AbstractEventLoop
-    ) -> Rebuilt:
-        """In a thread, while nothing else of this learner runs: the last entries, then the other state."""
-        self._check_usable()
+    def carry_on(self, before: "Learner", carry_over: Callable[[Combiner, CombinerSpec], Combiner]) -> None:
+        """Begin with what a learner of another spec has learned and counted."""
+        same = self.spec == replace(
+            before.spec, answer=self.spec.answer
+        )  # which is no matter of the combiner
+        self._combiner = before._combiner if same else carry_over(before._combiner, self.spec)
+        self.rounds.restore(*before.rounds.capture())
+
+    def flush(self, loop: asyncio.AbstractEventLoop) -> None:
+        """In a thread: until all that was answered so far is in the history."""
         asyncio.run_coroutine_threadsafe(self._journal.flushed(), loop).result()
-        player.feed(history.played(player.seq))
-        found = player.finish()
-        other = Learner(self.name, self.spec, self._build, self._limits, self._clock)
-        other.restore(found.state)
-        # What was amended since the rebuild began is left to the next one.
-        other.amended_seq = self.amended_seq if self.amended_seq > known else 0
+
+    def take_over(
+        self,
+        other: "Learner",
+        event: Exchanged | Updated | Erased,
+        since: int,
+        loop: asyncio.AbstractEventLoop,
+        base: bytes | None = None,
+    ) -> None:
+        """In a thread of the work queue: go on as the other learner, once that is durable.
+
+        Snapshots from `since` on hold another state, and go; `base` takes the place of the one at the base.
+        """
+        spec = other.spec.to_json() if other.spec != self.spec else None
+        erased = event.ids if isinstance(event, Erased) else ()
         self.seq += 1
-        event = Exchanged(time(), why)
-        data = other._packed(self._beside())
-        change = Exchange(
-            self.key, self.seq, event.kind, event.to_bytes(), data, time(), history.base()[0] + 1
-        )
-        asyncio.run_coroutine_threadsafe(self._journal.transact(change), loop).result()
+        with self.books.without(self.recorded(), erased):
+            beside = {**self._beside(), "books": self.books.to_json(other.spec)}
+            moved = {"memories_since": other.memories_since, "carried": other.carried}
+            data = other._packed({**beside, **moved})
+            keys = tuple(map(key_of, erased))
+            change = Exchange(
+                self.key, self.seq, event.kind, event.to_bytes(), data, time(), since, spec, keys, base
+            )
+            asyncio.run_coroutine_threadsafe(self._journal.transact(change), loop).result()
         self._combiner, self.amended_seq = other._combiner, other.amended_seq
+        self.spec, self.setting, self.experts = other.spec, other.setting, other.experts
+        self.memories_since, self.carried = other.memories_since, other.carried
         self.rounds.cool()
-        self.books.read_by(other._combiner.offers)
-        self.rounds.lessons, self.rounds.total_gain = other.rounds.lessons, other.rounds.total_gain
+        self.rounds.forget(erased)
+        self.books.go_on(self.spec, self._combiner.offers, self.memories_since)
+        self.rounds.take_counts(other.rounds)
         self.snapshot_seq, self.snapshot_bytes, self.snapshot_time = self.seq, len(data), self._clock()
-        log.info(
-            "learner rebuilt",
-            learner=self.name,
-            why=why,
-            rounds=found.rounds,
-            lessons=found.lessons,
-            seconds=round(found.seconds, 2),
-        )
-        return found
 
     async def load_ids(self) -> None:
         """Read which ids are known, after a start, so that new utterances need no look at the disk."""
@@ -352,25 +394,68 @@ class Learner:
 
     def choose(self, message: utterance_pb2.Utterance, alternatives: bool) -> bytes:
         """The answer to an utterance; a round begins, unless it has begun before."""
-        self._check_usable()
+        self.check_usable()
+        self._check_answers()
         canonical = canonical_bytes(message)
         mark = fingerprint(canonical)
         known = self.rounds.answer_to(message.id, mark)
         if known is not None:
             return repeated(known)
-        utterance = decode_utterance(message, self.spec.engines, self._limits)
-        self._check_room()
-        number = self.rounds.started
-        choice = self._combiner.choose(utterance, number)
-        answer = answer_to_bytes(choice_of(choice, message.id, number, self.rounds.lessons, alternatives))
-        event = Chose(number, message.id, mark, choice.memory, answer, canonical, time())
-        self.apply(event, Warm(utterance, choice))
+        return self._begin(message, canonical, self.rounds.started, alternatives)
+
+    def begin(self, message: utterance_pb2.Utterance, number: int) -> None:
+        """A round of this number, as the champion of a challenger had it."""
+        self._begin(message, canonical_bytes(message), number)
+
+    def _begin(
+        self, message: utterance_pb2.Utterance, canonical: bytes, number: int, alternatives: bool = False
+    ) -> bytes:
+        event, warm = self._chosen(message, canonical, number, alternatives)
+        self.apply(event, warm)
         self._append(event)
-        return answer
+        return event.answer
+
+    def revise(self, message: utterance_pb2.Utterance, alternatives: bool = False) -> bytes:
+        """The answer to outputs that come late: the same round, made anew with them."""
+        self.check_usable()
+        self._check_answers()
+        round_ = self.rounds.open_to_offers(message.id)
+        whole = joined(round_.utterance, message)
+        return repeated(round_.answer) if whole is None else self.revise_to(round_, whole, alternatives)
+
+    def revise_to(self, round_: Round, whole: utterance_pb2.Utterance, alternatives: bool = False) -> bytes:
+        """A round goes on as if this had been said."""
+        event, warm = self._chosen(whole, canonical_bytes(whole), round_.number, alternatives, Revised)
+        self.apply(event, warm)
+        self._append(event)
+        return event.answer
+
+    def _chosen(
+        self,
+        message: utterance_pb2.Utterance,
+        canonical: bytes,
+        number: int,
+        alternatives: bool,
+        kind: type[Chose] = Chose,
+    ) -> tuple[Chose, Warm]:
+        """What becomes of an utterance as an event, which changes nothing yet."""
+        utterance = decode_utterance(message, self.spec.engines, self.limits)
+        self._check_room()
+        choice = self._combiner.choose(utterance, number)
+        shown = choice_of(choice, message.id, number, self.rounds.lessons, alternatives)
+        if self.spec.answer:
+            shown = answered_instead(shown, choice, utterance, self.spec)
+        answer = answer_to_bytes(replace(shown, revised=kind is Revised))
+        mark = fingerprint(canonical)
+        event = kind(number, message.id, mark, choice.memory, answer, canonical, time())
+        return event, Warm(utterance, choice)
 
     def teach(self, message: wire.Feedback, reply: Reply) -> bytes | None:
         """The answer, where it is known already; else None, and `reply` hears of it when it is learned."""
-        self._check_usable()
+        self.check_usable()
+        self._check_answers()
+        if message.id in self.erasing:
+            raise UnknownRound(f"the round of utterance {message.id!r} is being erased", "feedback.id")
         replace = message.replace
         message.ClearField("replace")  # how it came, not what it says
         data = canonical_bytes(message)
@@ -383,6 +468,8 @@ class Learner:
             return None
         check_accepted(message, self.setting)  # refused before anything is written
         check_feedback(message, replace)
+        if not self._remembers(round_) and not message.withdrawn:
+            check_replayable(round_, feedback_from_wire(message))
         self._check_room()
         if round_.status is Status.LEARNED or message.withdrawn:
             self._amend(round_, message, mark, reply)
@@ -399,7 +486,9 @@ class Learner:
         if error is not None:
             self.queue.enter(("undo", 0), partial(self._undo, round_), lambda *_: answered(None, error))
         else:
-            self.queue.enter(("learn", 0), partial(self._apply_lesson, event), answered)
+            small = len(event.feedback) <= INLINE_BYTES and len(round_.memory) <= INLINE_MEMORY
+            kind = "learn" if small else LARGE
+            self.queue.enter((kind, 0), partial(self._apply_lesson, event), answered)
 
     def _undo(self, round_: Round) -> None:
         self.unapplied.pop(round_.id, None)
@@ -432,12 +521,7 @@ class Learner:
                 f"utterance {message.id!r} was taught by version 0.1, whose history is not known",
                 "feedback.id",
             )
-        lesson = contract.Lesson(nan)
-        answer = answer_to_bytes(
-            lesson_of(lesson, round_.id, round_.number, self.rounds.lessons, self.rounds.total_gain, True)
-        )
-        feedback = b"" if message.withdrawn else canonical_bytes(message)
-        event = Amended(message.id, mark, feedback, answer, time())
+        event = self._amendment(round_, mark, b"" if message.withdrawn else canonical_bytes(message))
 
         def durable(error: StoreError | None) -> None:
             if error is not None:
@@ -447,11 +531,36 @@ class Learner:
 
         self._append(event, durable)
 
+    def _amendment(self, round_: Round, mark: bytes, feedback: bytes) -> Amended:
+        lesson = contract.Lesson(nan)
+        answer = answer_to_bytes(
+            lesson_of(lesson, round_.id, round_.number, self.rounds.lessons, self.rounds.total_gain, True)
+        )
+        return Amended(round_.id, mark, feedback, answer, time())
+
+    def take_in(self, round_: Round, mark: bytes, feedback: bytes) -> None:
+        """Feedback on a round of a challenger, or none: it is durable elsewhere, so nobody waits for the disk."""
+        self._check_room()
+        if round_.status is Status.LEARNED:
+            amended = self._amendment(round_, mark, feedback)
+            self._append(amended)
+            self.apply(amended)
+            return
+        taught = Taught(round_.id, mark, feedback, time())
+        self._append(taught)
+        try:
+            answer = self.apply(taught)
+        except LearnerError:
+            answer = b""
+        self._append(Applied(round_.id, answer))
+
     def _explain(self, utterance_id: str, slots: range) -> tuple[Explanation, int]:
-        self._check_usable()
+        self.check_usable()
         round_ = self.rounds.known(utterance_id)
         memory = round_.memory
-        known = self._combiner.explain(memory, slots, round_.view) if memory else None
+        known = None
+        if memory and self._remembers(round_):
+            known = self._combiner.explain(memory, slots, round_.view)
         return explanation_of(round_.answer, round_.status.on_the_wire, self.rounds.lessons, known, slots)
 
     # The one state transition.
@@ -463,6 +572,8 @@ class Learner:
         After any other error the state cannot be trusted, and the learner stops.
         """
         match event:
+            case Revised():  # agreement has heard of this round already
+                return self.rounds.revised(event, warm).answer
             case Chose():
                 round_ = self.rounds.chosen(event, warm)
                 self._combiner.observe(event.memory, round_.view)
@@ -476,7 +587,7 @@ class Learner:
             case Kept():
                 if event.id not in self.rounds.recent:
                     self.rounds.adopt(Round.kept(event))
-            case Applied() | Exchanged():
+            case Applied() | Exchanged() | Updated() | Erased():
                 pass  # say when, and why, something else was applied
         return b""
 
@@ -485,7 +596,8 @@ class Learner:
         self.unapplied.pop(event.id, None)
         feedback = feedback_from_wire(wire.Feedback.FromString(event.feedback))
         try:
-            lesson = self._combiner.learn(round_.memory, feedback, round_.view)
+            memory = round_.memory if self._remembers(round_) else self._chosen_again(round_, feedback)
+            lesson = self._combiner.learn(memory, feedback, round_.view)
         except LearnerError:
             round_.wait_again()
             raise
@@ -502,6 +614,17 @@ class Learner:
         if round_.warm is not None:
             round_.warm.feedback = feedback
         return answer
+
+    def _remembers(self, round_: Round) -> bool:
+        """Whether the memory of a round can be read; one of another spec cannot."""
+        return round_.number >= self.memories_since
+
+    def _chosen_again(self, round_: Round, feedback: contract.Feedback) -> bytes:
+        """What the present spec remembers of a round that another one has answered."""
+        check_replayable(round_, feedback)
+        message = utterance_pb2.Utterance.FromString(round_.utterance)
+        utterance = decode_utterance(of_engines(message, self.spec.engines), self.spec.engines, None)
+        return self._combiner.choose(utterance, round_.number).memory
 
     def _apply_amendment(self, event: Amended) -> bytes:
         """The round says so from now on; the state does once it has been rebuilt."""
@@ -521,12 +644,23 @@ class Learner:
 
     def _captured(self) -> Captured:
         """The state after all entries so far, but for feedback that is not applied yet: it is named."""
-        self._check_usable()
+        self.check_usable()
         return Captured(self.seq, self._packed(self._beside()))
+
+    def _is_covered(self) -> bool:
+        """Whether there is a snapshot of everything that was asked for before."""
+        self.check_usable()
+        return self.snapshot_time is not None and not self.journal_entries
 
     def _beside(self) -> dict[str, Any]:
         """What a snapshot holds beside the state."""
-        return {"unapplied": sorted(self.unapplied.items()), "books": self.books.to_json()}
+        beside = {
+            "unapplied": sorted(self.unapplied.items()),
+            "books": self.books.to_json(),
+            "memories_since": self.memories_since,
+            "carried": self.carried,
+        }
+        return {**beside, "followed": self.followed} if is_challenger(self.name) else beside
 
     def _packed(self, more: Mapping[str, Any]) -> bytes:
         meta, arrays = self.rounds.capture()
@@ -544,7 +678,11 @@ class Learner:
             for round_ in old_rounds(found.meta, found.arrays):
                 self.rounds.adopt(round_)
         self.amended_seq = int(found.meta.get("amended_seq", 0))
-        self.books_found = found.meta.get("books")
+        self.beside_found = {name: found.meta[name] for name in BESIDE if name in found.meta}
+        self.followed = int(found.meta.get("followed", 0))
+        self.memories_since = int(found.meta.get("memories_since", 0))
+        self.carried = bool(found.meta.get("carried", False))
+        self.books.go_on(self.spec, self._combiner.offers, self.memories_since)
         self.snapshot_bytes, self.snapshot_time = len(data), self._clock()
         return tuple((str(id_), int(seq)) for id_, seq in found.meta.get("unapplied", ()))
 
@@ -559,10 +697,9 @@ class Learner:
 
     def _twin(self, data: bytes) -> "Learner":
         """Another learner of the same spec, made of captured bytes, which must be its own state's bytes too."""
-        other = Learner(self.name, self.spec, self._build, self._limits, self._clock)
-        unapplied = other.restore(data)
-        beside = {"unapplied": list(unapplied), "books": other.books_found}
-        if data not in (other.capture(), other._packed(beside)):
+        other = self.another(self.spec)
+        other.restore(data)
+        if data not in (other.capture(), other._packed(other.beside_found)):
             raise DamagedState("another state came back than was captured")
         return other
 
@@ -571,7 +708,7 @@ class Learner:
 
         What a stranger sent may fail only later: when it is shown, written and read back, explained or taught.
         """
-        self.amended_seq = 0  # of a history that stays where it was
+        self.amended_seq = self.memories_since = 0  # of a history that stays where it was
         data = self.capture()
         extra_to_wire(self._combiner.statistics().extra)
         self._combiner.digest()
@@ -598,11 +735,18 @@ class Learner:
             if round_ is not None:
                 round_.seq = seq
 
-    def _check_usable(self) -> None:
+    def check_usable(self) -> None:
         if self._closed:
             raise self._deleted()
         if self.broken is not None:
             raise self.stopped()
+
+    def _check_answers(self) -> None:
+        if is_challenger(self.name):
+            raise Invalid(
+                f"learner: {self.name!r} is a challenger, which answers nobody and learns from the rounds of "
+                f"{champion_of(self.name)!r}: promote it first"
+            )
 
     def stopped(self) -> OutOfService:
         """What is said of it once it is broken."""

@@ -15,7 +15,7 @@ from galloon.daemon.store.protocol import StoredEntry
 
 SECONDS = 0.5
 PAGE_BYTES = 1 << 20  # of utterances and answers in one page
-BACKWARDS = 256  # entries that are read at once where the last come first
+BACKWARDS = 32  # entries that are read at once where the last come first; each may have some megabytes
 FOREVER = float("inf")
 
 
@@ -33,10 +33,11 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class RoundPage:
-    """Rounds, and the place of the last entry that was looked at; None at the end."""
+    """Rounds, and the place of the last entry that was looked at; None at the end. Of ids, those not known."""
 
     rounds: tuple[Round, ...]
     place: int | None
+    unknown: tuple[str, ...] = ()
 
 
 def page(
@@ -57,17 +58,31 @@ def page(
         round_ = history.listed_at(entry, base)
         if round_ is not None and round_ in wanted:
             found.append(round_)
-            size += len(round_.utterance) + len(round_.answer) + len(round_.truth)
+            size += _size(round_)
         if len(found) == most or size > PAGE_BYTES or monotonic() > end:
             return RoundPage(tuple(found), entry.seq)
     return RoundPage(tuple(found), None)
 
 
-def by_ids(history: History, ids: Sequence[str], wanted: Wanted) -> tuple[list[Round], list[str]]:
-    """Those of these ids that are wanted, and the ids that are not known."""
-    known = {utterance_id: history.find(utterance_id) for utterance_id in ids}
-    rounds = [round_ for round_ in known.values() if round_ is not None and round_ in wanted]
-    return rounds, [utterance_id for utterance_id, round_ in known.items() if round_ is None]
+def by_ids(history: History, ids: Sequence[str], wanted: Wanted, first: int = 0) -> RoundPage:
+    """Those of these ids, from the first on, that are wanted; the place is the next one to ask for."""
+    found: list[Round] = []
+    unknown: list[str] = []
+    size, end = 0, monotonic() + SECONDS
+    for number, utterance_id in enumerate(ids[first:], first + 1):
+        round_ = history.find(utterance_id)
+        if round_ is None:
+            unknown.append(utterance_id)
+        elif round_ in wanted:
+            found.append(round_)
+            size += _size(round_)
+        if number < len(ids) and (size > PAGE_BYTES or monotonic() > end):
+            return RoundPage(tuple(found), number, tuple(unknown))
+    return RoundPage(tuple(found), None, tuple(unknown))
+
+
+def _size(round_: Round) -> int:
+    return len(round_.utterance) + len(round_.answer) + len(round_.truth)
 
 
 def _backwards(history: History, end: int, base: int) -> Iterator[StoredEntry]:

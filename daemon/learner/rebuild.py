@@ -34,6 +34,8 @@ class Plan:
     spec: str
     limits: dict[str, Any]
     base: int = 0
+    memories_since: int = 0  # rounds of lower numbers were chosen by another spec
+    erased: tuple[str, ...] = ()  # ids of rounds that are left out as if they had never been
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,8 @@ class Rebuilt:
     lessons: int
     rounds: int
     seconds: float  # of the processor
+    lost: int = 0  # lessons that this spec cannot learn
+    erased: int = 0  # rounds that were left out
 
 
 def amendments(entries: Iterable[StoredEntry]) -> dict[int, bytes]:

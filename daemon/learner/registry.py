@@ -9,7 +9,6 @@ has gone, so that a name is never half taken.
 """
 
 import asyncio
-import re
 from bisect import bisect_right
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from concurrent.futures import Executor
@@ -19,10 +18,13 @@ from functools import partial
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
+from galloon.codec.learner import LearnerInfo
 from galloon.codec.spec import spec_from_wire, spec_to_wire
 from galloon.daemon.errors import Invalid, OtherSpec, OutOfService, Refused, StoreError, UnknownLearner
+from galloon.daemon.learner.challengers import champion_text
 from galloon.daemon.learner.history import History
 from galloon.daemon.learner.learner import Build, Learner
+from galloon.daemon.learner.names import challenger_name, champion_of, check_name, is_challenger
 from galloon.daemon.learner.work_queue import WorkQueue
 from galloon.daemon.limits import Limits, check
 from galloon.daemon.store.journal import Journal
@@ -32,9 +34,10 @@ from galloon.learners.errors import InvalidInput, LearnerError
 from galloon.learners.saved_learner import VERSION, read_saved
 
 T = TypeVar("T")
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,127}")
+REBUILDS = 2  # learners that are rebuilt at once: each takes a process and a thread
 Changed = Callable[[str, bool | None], None]  # a learner, and whether it can be used; None: it has gone
 MayUse = Callable[[str], bool]  # what a principal may do with a name
+Everywhere = Callable[[str, int, MayUse], Awaitable[list[LearnerInfo]]]  # after a name, so many, those wanted
 Bring = Callable[[str, str], Awaitable[None]]  # make a learner of this daemon live, or refuse another one's
 
 
@@ -73,8 +76,10 @@ class Registry:
         self._quarantined: dict[str, Quarantined] = {}
         self._coming: set[str] = set()  # names whose learners are being made
         self._names: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._rebuild_places = asyncio.Semaphore(REBUILDS)
         self._changes: set[asyncio.Task[Any]] = set()  # under way, whether or not somebody waits for them
         self.bring: Bring = _all_are_here
+        self.everywhere: Everywhere | None = None  # where several daemons share a store: the learners of all
 
     def __len__(self) -> int:
         return len(self._learners)
@@ -86,16 +91,27 @@ class Registry:
     def find(self, name: str, field: str = "name") -> Learner:
         learner = self._learners.get(name)
         if learner is None:
-            check_name(name, field)
+            if not is_challenger(name):
+                check_name(name, field)
             self._check_not_quarantined(name, field)
             raise UnknownLearner(f"{field}: no learner is called {name!r}; create it first", field)
         return learner
 
     def page(self, after: str, size: int, wanted: Callable[[str], bool]) -> list[Learner]:
-        """The next learners by name after this one."""
-        names = sorted(name for name in self._learners if wanted(name))
+        """The next learners by name after this one; challengers are shown with their champions."""
+        names = sorted(name for name in self._learners if not is_challenger(name) and wanted(name))
         start = bisect_right(names, after) if after else 0
         return [self._learners[name] for name in names[start : start + size]]
+
+    def challengers(self, champion: str) -> list[Learner]:
+        """Those of a learner, by name."""
+        return [challenger for challenger, known in self.challenges() if known.name == champion]
+
+    def challenges(self) -> list[tuple[Learner, Learner]]:
+        """All challengers, each with its champion."""
+        found = [each for each in self.learners() if is_challenger(each.name)]
+        known = ((each, self._learners.get(champion_of(each.name))) for each in found)
+        return [(challenger, champion) for challenger, champion in known if champion is not None]
 
     def out_of_service(self, wanted: Callable[[str], bool]) -> dict[str, str]:
         """The learners that cannot be used, by name, and why."""
@@ -115,16 +131,23 @@ class Registry:
     ) -> tuple[Learner, bool]:
         """The learner of this name and spec, and whether it is new; the fields are where the client gave them."""
         check_name(name, field)
-        return await self._to_the_end(self._create(name, spec, field, spec_field, may_use))
+        return await self.to_the_end(self._create(name, spec, field, spec_field, may_use))
+
+    async def challenge(
+        self, champion: Learner, label: str, spec: CombinerSpec, may_use: MayUse
+    ) -> tuple[Learner, bool]:
+        """A challenger of this learner, and whether it is new."""
+        name = challenger_name(champion.name, label, "label")
+        return await self.to_the_end(self._create(name, spec, "label", "spec", may_use))
 
     async def restore(self, name: str, data: bytes, may_use: MayUse = lambda _: True) -> Learner:
         """A new learner from captured bytes."""
         check_name(name, "name")
-        return await self._to_the_end(self._restore(name, data, may_use))
+        return await self.to_the_end(self._restore(name, data, may_use))
 
     async def delete(self, name: str, gone: Callable[[Learner], None] = lambda _: None) -> None:
         """A learner goes; `gone` hears of it, also when whoever asked does not wait for it."""
-        await self._to_the_end(self._delete(name, gone))
+        await self.to_the_end(self._delete(name, gone))
 
     async def _create(
         self, name: str, spec: CombinerSpec, field: str, spec_field: str, may_use: MayUse
@@ -161,6 +184,8 @@ class Registry:
             return learner
 
     async def _delete(self, name: str, gone: Callable[[Learner], None]) -> None:
+        for each in [each for each in self.names() if is_challenger(each) and champion_of(each) == name]:
+            await self._delete(each, gone)  # first, so that none is ever without its champion
         async with self._names.setdefault(name, asyncio.Lock()):
             if quarantined := self._quarantined.get(name):
                 await self._journal.transact(Delete(quarantined.key))
@@ -178,7 +203,7 @@ class Registry:
             self._changed(name, None)
             gone(learner)
 
-    async def _to_the_end(self, change: Coroutine[Any, Any, T]) -> T:
+    async def to_the_end(self, change: Coroutine[Any, Any, T]) -> T:
         """Go on with a change when whoever asked has gone: half of it would be neither there nor not there."""
         task = asyncio.create_task(change)
         self._changes.add(task)
@@ -194,6 +219,10 @@ class Registry:
         """Let a learner that is in the store go live."""
         queue, history = WorkQueue(self._pool, self._inline_s), History(self._journal.backend, key)
         learner.attach(key, queue, self._journal, history)
+        learner.rebuild_places = self._rebuild_places
+        if is_challenger(learner.name):
+            champion = champion_of(learner.name)
+            learner.books.others = lambda id_: champion_text(self._learners.get(champion), id_)
         self._learners[learner.name] = learner
         self._changed(learner.name, learner.broken is None)
 
@@ -269,12 +298,3 @@ def _distrusting(work: Callable[[], T]) -> T:
 
 async def _all_are_here(name: str, field: str) -> None:
     """A daemon that has its store for itself has recovered everything when it starts."""
-
-
-def check_name(name: str, field: str) -> None:
-    if not NAME.fullmatch(name):
-        raise Invalid(
-            f"{field}: a name has 1 to 128 of the characters a-z A-Z 0-9 . _ / - and starts with a letter or "
-            f"digit; got {name[:40]!r}",
-            field,
-        )

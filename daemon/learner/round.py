@@ -10,7 +10,7 @@ again), or refused. `chosen` and `learned` apply events, the same way live and o
 """
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from galloon.daemon.errors import ExpiredRound, OtherContent, OtherFeedback, StoreDamaged, UnknownRound
-from galloon.daemon.learner.events import Amended, Chose, Kept, key_of
+from galloon.daemon.learner.events import Amended, Chose, Kept, Revised, key_of
 from galloon.daemon.learner.id_filter import IdFilter
 from galloon.learners.combiners.contract import Choice, Feedback
 from galloon.learners.errors import DamagedState
@@ -72,6 +72,7 @@ class Round:
     utterance: bytes = b""  # as it came; empty where format 1 or 2 wrote it
     truth: bytes = b""  # the feedback as it came
     time: float = 0.0  # when it began
+    earlier: tuple[bytes, ...] = ()  # fingerprints of the utterance before outputs came late
     # ----
     seq: int = NOT_DURABLE  # of its last entry
     warm: Warm | None = None
@@ -115,6 +116,12 @@ class Round:
             self.status is Status.EXPIRED,
         )
 
+    def revised(self, event: Revised) -> None:
+        """Outputs came late: the round is what it is with them."""
+        self.earlier = (*self.earlier, self.fingerprint)
+        self.fingerprint, self.utterance = event.fingerprint, event.utterance
+        self.memory, self.answer = event.memory, event.answer
+
     def taught(self, fingerprint: bytes, feedback: bytes, lesson: bytes) -> None:
         self.status, self.feedback, self.truth, self.lesson = Status.LEARNED, fingerprint, feedback, lesson
 
@@ -156,6 +163,7 @@ class Rounds:
     recent: dict[str, Round] = field(default_factory=dict)  # the longest untouched first
     ids: IdFilter = field(default_factory=IdFilter)
     find_cold: Find = _nowhere  # in the history
+    cut: int = 0  # rounds whose last entry is not after this one are over the retention
     durable: Callable[[], int] = lambda: NOT_DURABLE - 1  # entries up to this are in the history
     _views: deque[Round] = field(default_factory=deque)  # oldest first
     _view_slots: int = 0
@@ -172,7 +180,7 @@ class Rounds:
         known = self.recent.get(utterance_id)
         if known is None and self.ids.may_know(key_of(utterance_id)):
             known = self.find_cold(utterance_id)
-        return known
+        return None if known is not None and known.seq <= self.cut else known
 
     def touch(self, utterance_id: str) -> Round | None:
         """The same, kept in memory for a while because it is about to change."""
@@ -186,9 +194,10 @@ class Rounds:
         known = self.find(utterance_id)
         if known is None:
             return None
-        if known.fingerprint != fingerprint:
+        if fingerprint not in (known.fingerprint, *known.earlier):
             raise OtherContent(
-                f"utterance {utterance_id!r} was sent before with other content: give each an id of its own",
+                f"utterance {utterance_id!r} was sent before with other content: give each an id of its own, or "
+                "set late to add what a further engine said",
                 "utterance.id",
             )
         return known.answer
@@ -250,6 +259,36 @@ class Rounds:
             self._keep_view(round_, warm)
         return round_
 
+    def open_to_offers(self, utterance_id: str) -> Round:
+        """The round that outputs which come late are for."""
+        round_ = self.touch(utterance_id)
+        if round_ is None:
+            raise UnknownRound(
+                f"no round is known for utterance {utterance_id!r} that these outputs could join: send all that "
+                "is there, without late",
+                "utterance.id",
+            )
+        if round_.status is not Status.PENDING:
+            raise OtherFeedback(
+                f"the round of utterance {utterance_id!r} has been taught: outputs that come now change nothing",
+                "utterance.late",
+            )
+        return round_
+
+    def revised(self, event: Revised, warm: Warm | None = None) -> Round:
+        """Outputs came late; what was taught is not touched by it."""
+        round_ = self.touch(event.id)
+        if round_ is None:
+            raise StoreDamaged(f"the journal revises round {event.id!r}, which has not begun")
+        if round_.warm is not None:
+            self._views.remove(round_)
+            self._view_slots -= len(round_.warm.choice)
+        round_.revised(event)
+        round_.warm = warm
+        if warm is not None:
+            self._keep_view(round_, warm)
+        return round_
+
     def taught(self, utterance_id: str) -> Round:
         """The round that an event teaches."""
         round_ = self.touch(utterance_id)
@@ -265,6 +304,25 @@ class Rounds:
     def withdrawn(self) -> None:
         """A round waits again; what was gained stays counted until the state has been rebuilt."""
         self.lessons -= 1
+
+    def take_counts(self, other: "Rounds") -> None:
+        """Of a learner whose state takes the place of the present one; rounds go on as they are numbered."""
+        self.lessons, self.total_gain, self.expired_count = (
+            other.lessons,
+            other.total_gain,
+            other.expired_count,
+        )
+
+    def cut_at(self, seq: int) -> None:
+        """Retention takes everything up to this entry, but for rounds that have one after it."""
+        self.cut = max(self.cut, seq)
+        for round_ in [each for each in self.recent.values() if each.seq <= seq]:
+            del self.recent[round_.id]
+
+    def forget(self, utterance_ids: Iterable[str]) -> None:
+        """Rounds that were erased."""
+        for utterance_id in utterance_ids:
+            self.recent.pop(utterance_id, None)
 
     def adopt(self, round_: Round) -> None:
         """A round of formats 1 and 2, in memory until it is in the history."""

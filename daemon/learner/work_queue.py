@@ -2,7 +2,8 @@
 
 Work that takes little time runs on the event loop; heavy work runs in a thread, so that no learner
 waits for another one's. Which is which is measured, by kind of work, as it goes along; it never changes a
-result. `enter` queues work; its outcome goes to `done`, always on the event loop.
+result. Who asks for little many times and then for much must not be measured by the little: what may take long by
+its size is `LARGE`. `enter` queues work; its outcome goes to `done`, always on the event loop.
 `waiting_bytes` weighs what waits.
 """
 
@@ -18,6 +19,7 @@ from galloon.daemon.futures import resolve
 
 T = TypeVar("T")
 DISK = "disk"  # work of this kind may wait for the disk: always in a thread
+LARGE = "large"  # so is what is too large for the loop, however little work like it has taken
 Kind = tuple[str, int]  # what is done, and the order of magnitude of how much
 Done = Callable[[Any, Exception | None], None]
 Outcome = tuple[Any, Exception | None]
@@ -80,7 +82,8 @@ class WorkQueue:
                 self._loop.call_soon(self._go_on)
                 return
             piece = self._waiting.popleft()
-            if piece.kind[0] == DISK or self._seconds.get(piece.kind, HEAVY_UNTIL_MEASURED) > self._inline_s:
+            apart = piece.kind[0] in (DISK, LARGE)
+            if apart or self._seconds.get(piece.kind, HEAVY_UNTIL_MEASURED) > self._inline_s:
                 self._pool.submit(self._in_thread, piece)
                 return
             self._tell(piece, *self._do(piece))

@@ -7,7 +7,7 @@ tried again; nothing is lost by it, the journal is still there.
 
 import asyncio
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import count
 from time import time
 
@@ -16,6 +16,8 @@ import structlog
 from galloon.daemon.config import Store
 from galloon.daemon.errors import DaemonError
 from galloon.daemon.http.metrics import Metrics
+from galloon.daemon.learner.erasing import Erasing
+from galloon.daemon.learner.exchange import rebuild
 from galloon.daemon.learner.learner import Learner
 from galloon.daemon.learner.registry import Registry
 from galloon.daemon.operate.memory import give_back
@@ -25,6 +27,7 @@ from galloon.daemon.store.journal import Journal
 log = structlog.get_logger()
 TICK_S = 0.5
 COUNTING_S = 0.1  # of the processor, in one tick, for counting errors: a fifth of a core while it is behind
+ERASING_TICKS = 120  # a minute
 RETENTION_TICKS = 600  # five minutes
 REBUILD_PAUSE_S = 30.0  # after one that failed
 GIVE_BACK_TICKS = 20  # ten seconds; it takes some milliseconds
@@ -39,12 +42,15 @@ class Housekeeping:
         journal: Journal,
         config: Store,
         metrics: Metrics,
+        erasing: Erasing,
         clock: Callable[[], float],
     ) -> None:
         self._registry, self._config, self._metrics, self._clock = registry, config, metrics, clock
+        self._erasing = erasing
         self._retention = Retention(journal, config, time)
         self._rebuilds: dict[str, asyncio.Task[None]] = {}  # under way, by learner; one at a time
-        self._rebuild_at = 0.0
+        self._rebuilt = ""  # the last one; others come first
+        self._rebuild_after: dict[str, float] = {}  # learners whose rebuild failed
 
     async def run(self) -> None:
         for tick in count(1):
@@ -53,7 +59,10 @@ class Housekeeping:
             for learner in learners:
                 await self._look_after(learner)
                 await asyncio.sleep(0)  # a thousand of them would hold up the streams
+            self._rebuild_next(learners)
             await asyncio.to_thread(self._count_errors, learners)
+            if tick % ERASING_TICKS == 1:
+                await self._erase_what_is_left(learners)
             if tick % RETENTION_TICKS == 1:
                 await self._cut_history(learners)
             if tick % GIVE_BACK_TICKS == 0:
@@ -73,21 +82,49 @@ class Housekeeping:
             await learner.load_ids()
             if self._is_due(learner):
                 await self._snapshot(learner)
-            if learner.amended_seq and not self._rebuilds and self._clock() >= self._rebuild_at:
-                self._rebuilds[learner.name] = asyncio.create_task(self._rebuild(learner))
         except DaemonError as error:
             log.warning("housekeeping failed", learner=learner.name, error=str(error))
+
+    def _rebuild_next(self, learners: Sequence[Learner]) -> None:
+        """One at a time, each in its turn: who amends without end does not keep others waiting."""
+        if self._rebuilds:
+            return
+        now = self._clock()
+        due = [
+            learner
+            for learner in learners
+            if learner.amended_seq
+            and learner.broken is None
+            and now >= self._rebuild_after.get(learner.name, 0.0)
+        ]
+        if due:
+            learner = min(due, key=lambda each: (each.name <= self._rebuilt, each.name))
+            self._rebuilt = learner.name
+            self._rebuilds[learner.name] = asyncio.create_task(self._rebuild(learner))
 
     async def _rebuild(self, learner: Learner) -> None:
         """What was replaced or withdrawn leaves the state; the learner serves meanwhile."""
         try:
-            await learner.rebuild("feedback was replaced or withdrawn")
+            await rebuild(learner, "feedback was replaced or withdrawn")
             self._metrics.rebuilds.inc()
-        except DaemonError as error:
-            log.warning("rebuild failed; it is tried again", learner=learner.name, error=str(error))
-            self._rebuild_at = self._clock() + REBUILD_PAUSE_S
+            self._rebuild_after.pop(learner.name, None)
+        except Exception as error:
+            if isinstance(error, DaemonError):
+                log.warning("rebuild failed; it is tried again", learner=learner.name, error=str(error))
+            else:
+                log.exception("rebuild failed; it is tried again", learner=learner.name)
+                self._metrics.task_failures["housekeeping"].inc()
+            self._rebuild_after[learner.name] = self._clock() + REBUILD_PAUSE_S
         finally:
             del self._rebuilds[learner.name]
+
+    async def _erase_what_is_left(self, learners: list[Learner]) -> None:
+        for learner in learners:
+            if learner.broken is None:
+                try:
+                    await self._erasing.look(learner)
+                except DaemonError as error:
+                    log.warning("erasing failed; it is tried again", learner=learner.name, error=str(error))
 
     async def _cut_history(self, learners: list[Learner]) -> None:
         try:

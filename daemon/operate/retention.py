@@ -44,5 +44,6 @@ class Retention:
         return [each for each in known if each.seq > base]
 
     async def _cut(self, learner: Learner, cut: StoredSnapshot, why: str) -> None:
+        await learner.cut_at(cut.seq)
         gone = await self._journal.transact(Forget(learner.key, cut.seq))
         log.info("history cut", learner=learner.name, up_to=cut.seq, entries=gone, why=why)

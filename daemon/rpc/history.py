@@ -1,4 +1,4 @@
-"""The history's service: rounds in pages, as they came and as they stand now."""
+"""The history's service: rounds in pages, as they came and as they stand now; and rounds that must go for good."""
 
 import asyncio
 from functools import partial
@@ -9,7 +9,8 @@ from google.protobuf.message import Message
 
 from galloon.daemon.errors import Invalid, LimitPassed
 from galloon.daemon.http.metrics import Metrics
-from galloon.daemon.learner.past_rounds import FOREVER, Wanted, by_ids, page
+from galloon.daemon.learner.erasing import Erasing
+from galloon.daemon.learner.past_rounds import FOREVER, RoundPage, Wanted, by_ids, page
 from galloon.daemon.learner.registry import Registry
 from galloon.daemon.learner.round import Round, Status
 from galloon.daemon.rpc.auth import Gate, Principal
@@ -20,18 +21,22 @@ from galloon.v1 import history_pb2 as wire
 
 PAGE, PAGE_MOST = 100, 1000
 IDS_MOST = 1000
+ERASED_MOST = 10_000
 
 
 class HistoryService(Calls):
-    """Reads what was."""
+    """Reads what was, and erases it."""
 
-    def __init__(self, registry: Registry, gate: Gate, quota: Quota, metrics: Metrics) -> None:
+    def __init__(
+        self, registry: Registry, erasing: Erasing, gate: Gate, quota: Quota, metrics: Metrics
+    ) -> None:
         super().__init__(gate, quota, metrics)
-        self._registry = registry
+        self._registry, self._erasing = registry, erasing
 
     def handlers(self) -> grpc.GenericRpcHandler:
         methods: dict[str, grpc.RpcMethodHandler[Any, Any]] = {
-            "ListRounds": self.unary(self.list_rounds, wire.ListRoundsRequest)
+            "ListRounds": self.unary(self.list_rounds, wire.ListRoundsRequest),
+            "EraseRounds": self.unary(self.erase_rounds, wire.EraseRoundsRequest),
         }
         return grpc.method_handlers_generic_handler("galloon.v1.HistoryService", methods)
 
@@ -42,18 +47,36 @@ class HistoryService(Calls):
             raise LimitPassed("ids", len(request.ids), IDS_MOST, "ask for fewer at once", "ids")
         if not request.page_token:
             await learner.written()  # what was answered before this call is in the list
-        history, response = learner.recorded(), wire.ListRoundsResponse()
+        history, place = learner.recorded(), _place(request)
         if request.ids:
-            rounds, unknown = await asyncio.to_thread(by_ids, history, list(request.ids), wanted)
-            response.unknown_ids.extend(unknown)
+            look = partial(by_ids, history, list(dict.fromkeys(request.ids)), wanted, place or 0)
         else:
             most = min(request.page_size or PAGE, PAGE_MOST)
-            look = partial(page, history, wanted, _place(request), most, learner.seq, request.newest_first)
-            found = await asyncio.to_thread(look)
-            rounds = list(found.rounds)
-            response.next_page_token = "" if found.place is None else str(found.place)
-        response.rounds.extend(_to_wire(round_, request.with_utterances) for round_ in rounds)
-        return response
+            look = partial(page, history, wanted, place, most, learner.seq, request.newest_first)
+        return await asyncio.to_thread(lambda: _page_to_wire(look(), request.with_utterances))
+
+    async def erase_rounds(self, request: wire.EraseRoundsRequest, caller: Principal) -> Message:
+        caller.check(request.name, "name")
+        learner, ids = self._registry.find(request.name), list(request.ids)
+        if bool(ids) == bool(request.label):
+            raise Invalid("ids: give ids, or the label whose rounds are erased, and not both", "ids")
+        if len(ids) > ERASED_MOST:
+            raise LimitPassed("ids", len(ids), ERASED_MOST, "erase fewer at once", "ids")
+        if request.label:
+            ids = await self._erasing.with_label(learner, request.label, request.label_value)
+        others = self._registry.challengers(learner.name)
+        done = await self._registry.to_the_end(
+            self._erasing.erase(learner, ids, others, accept_loss=request.accept_loss)
+        )
+        digest, _ = await learner.digests()
+        return wire.EraseRoundsResponse(
+            erased=done.erased,
+            erased_before=done.before,
+            unknown_ids=done.unknown,
+            lessons=learner.rounds.lessons,
+            cpu_seconds=done.seconds,
+            digest=digest,
+        )
 
 
 def _wanted(request: wire.ListRoundsRequest) -> Wanted:
@@ -70,6 +93,14 @@ def _place(request: wire.ListRoundsRequest) -> int | None:
     if not token.isascii() or not token.isdigit() or len(token) > 18:
         raise Invalid("page_token: not one that this daemon gave", "page_token")
     return int(token)
+
+
+def _page_to_wire(found: RoundPage, with_utterances: bool) -> wire.ListRoundsResponse:
+    return wire.ListRoundsResponse(
+        rounds=[_to_wire(round_, with_utterances) for round_ in found.rounds],
+        next_page_token="" if found.place is None else str(found.place),
+        unknown_ids=found.unknown,
+    )
 
 
 def _to_wire(round_: Round, with_utterance: bool) -> wire.PastRound:

@@ -1,11 +1,11 @@
-"""The learners' service: create, get, list, delete, snapshot, explain, export, import, watch.
+"""The learners' service: create, get, list, update, delete, snapshot, explain, export, import, watch.
 
 Each method takes the request and the principal, and raises what the table in `errors` knows; `Calls` turns
 that into a gRPC status.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -22,9 +22,10 @@ from galloon.codec.learner import (
     snapshot_to_wire,
     statistics_to_wire,
 )
-from galloon.codec.spec import spec_from_wire
+from galloon.codec.spec import changed_spec, spec_from_wire
 from galloon.daemon.errors import Invalid, LimitPassed, UnknownLearner
 from galloon.daemon.http.metrics import Metrics
+from galloon.daemon.learner.exchange import rebuild, update
 from galloon.daemon.learner.learner import Learner
 from galloon.daemon.learner.registry import Registry
 from galloon.daemon.limits import Limits, check
@@ -36,6 +37,7 @@ from galloon.v1 import learners_pb2 as wire
 
 CHUNK_BYTES = 256 * 1024
 PAGE, PAGE_MOST = 100, 1000
+PAGE_BYTES = 1 << 20
 WITHDRAWN_MOST = 10_000
 EXPLAINED_SLOTS = 32  # of one answer: with 64 offers in each it takes a second and half a megabyte
 INTERVAL_S, INTERVAL_LEAST_S, INTERVAL_MOST_S = 1.0, 0.1, 3600.0
@@ -67,6 +69,7 @@ class LearnerService(Calls):
             "DeleteLearner": self.unary(self.delete, wire.DeleteLearnerRequest),
             "SnapshotLearner": self.unary(self.snapshot, wire.SnapshotLearnerRequest),
             "RebuildLearner": self.unary(self.rebuild, wire.RebuildLearnerRequest),
+            "UpdateLearner": self.unary(self.update, wire.UpdateLearnerRequest),
             "ExplainUtterance": self.unary(self.explain, wire.ExplainUtteranceRequest),
             "ExportLearner": self.streaming(self.export, wire.ExportLearnerRequest),
             "WatchStatistics": self.streaming(self.watch, wire.WatchStatisticsRequest),
@@ -82,10 +85,10 @@ class LearnerService(Calls):
         caller.check(request.name, "name")
         spec = spec_from_wire(request.spec, self._limits, "spec")
         learner, created = await self._registry.create(request.name, spec, "name", "spec", caller.may_use)
-        return wire.CreateLearnerResponse(learner=await self._shown(learner), created=created)
+        return wire.CreateLearnerResponse(learner=await self.shown(learner), created=created)
 
     async def get(self, request: wire.GetLearnerRequest, caller: Principal) -> Message:
-        return wire.GetLearnerResponse(learner=await self._shown(self._find(request.name, caller)))
+        return wire.GetLearnerResponse(learner=await self.shown(self._find(request.name, caller)))
 
     async def list(self, request: wire.ListLearnersRequest, caller: Principal) -> Message:
         size = min(request.page_size or PAGE, PAGE_MOST)
@@ -94,13 +97,15 @@ class LearnerService(Calls):
         def wanted(name: str) -> bool:
             return name.startswith(prefix) and caller.may_use(name)
 
-        page = self._registry.page(request.page_token, size + 1, wanted)
-        more = page[size - 1].name if len(page) > size else ""
-        learners = [learner_to_wire(_brief(learner)) for learner in page[:size]]
+        if self._registry.everywhere is None or request.this_daemon:
+            page = [_brief(each) for each in self._registry.page(request.page_token, size + 1, wanted)]
+        else:
+            page = await self._registry.everywhere(request.page_token, size + 1, wanted)
         stopped = {} if request.page_token else self._registry.out_of_service(wanted)
+        learners = await asyncio.to_thread(_briefly, page[:size])
         return wire.ListLearnersResponse(
             learners=learners,
-            next_page_token=more,
+            next_page_token=learners[-1].name if len(learners) < len(page) else "",
             out_of_service=[wire.OutOfService(name=name, why=why) for name, why in stopped.items()],
         )
 
@@ -130,7 +135,7 @@ class LearnerService(Calls):
             ids += await learner.taught_after(request.as_of)
         for utterance_id in ids:
             await learner.withdraw(utterance_id)
-        rebuilt = await learner.rebuild("an operator asked for it")
+        rebuilt = await self._registry.to_the_end(rebuild(learner, "an operator asked for it"))
         self.metrics.rebuilds.inc()
         digest, _ = await learner.digests()
         return wire.RebuildLearnerResponse(
@@ -141,13 +146,28 @@ class LearnerService(Calls):
             digest=digest,
         )
 
+    async def update(self, request: wire.UpdateLearnerRequest, caller: Principal) -> Message:
+        learner = self._find(request.name, caller)
+        message = changed_spec(learner.spec, request.spec, request.default_fields)
+        spec = spec_from_wire(message, self._limits, "spec")
+        change = update(learner, spec, from_history=request.rebuild, accept_loss=request.accept_loss)
+        done = await self._registry.to_the_end(change)
+        response = wire.UpdateLearnerResponse(
+            learner=await self.shown(learner), changed_fields=done.changed, rebuilt=done.rebuilt is not None
+        )
+        if done.rebuilt is not None:
+            self.metrics.rebuilds.inc()
+            response.rounds, response.lessons = done.rebuilt.rounds, done.rebuilt.lessons
+            response.lessons_lost, response.cpu_seconds = done.rebuilt.lost, done.rebuilt.seconds
+        return response
+
     async def explain(self, request: wire.ExplainUtteranceRequest, caller: Principal) -> Message:
         most = request.most_slots or EXPLAINED_SLOTS
         if most > EXPLAINED_SLOTS:
             raise Invalid(f"most_slots: {most} is not from 1 to {EXPLAINED_SLOTS}", "most_slots")
         slots = range(request.first_slot, request.first_slot + most)
         explanation, slot_count = await self._find(request.name, caller).explain(request.id, slots)
-        return explanation_to_wire(explanation, slot_count)
+        return await asyncio.to_thread(explanation_to_wire, explanation, slot_count)
 
     async def export(self, request: wire.ExportLearnerRequest, caller: Principal) -> AsyncGenerator[Message]:
         async with self.exports.copy_of(self._find(request.name, caller), caller.name) as data:
@@ -178,7 +198,7 @@ class LearnerService(Calls):
             check(self._limits, "import_bytes", size, "chunk")
             chunks.append(request.chunk)
         learner = await self._registry.restore(name, b"".join(chunks), caller.may_use)
-        return wire.ImportLearnerResponse(learner=await self._shown(learner))
+        return wire.ImportLearnerResponse(learner=await self.shown(learner))
 
     async def watch(self, request: wire.WatchStatisticsRequest, caller: Principal) -> AsyncGenerator[Message]:
         interval = request.interval_s or INTERVAL_S
@@ -199,7 +219,8 @@ class LearnerService(Calls):
         caller.check(name, "name")
         return self._registry.find(name)
 
-    async def _shown(self, learner: Learner) -> wire.Learner:
+    async def shown(self, learner: Learner) -> wire.Learner:
+        """With its statistics and digests."""
         statistics = await self._statistics(learner)
         digest, state_digest = await learner.digests()
         shown = replace(_brief(learner), statistics=statistics, digest=digest, state_digest=state_digest)
@@ -233,10 +254,23 @@ class LearnerService(Calls):
                     rate.words.reference_length,
                     rate.chars.errors,
                     rate.chars.reference_length,
+                    rate.corrections,
                 )
                 for name, rate in learner.books.rates.items()
             },
         )
+
+
+def _briefly(learners: Iterable[LearnerInfo]) -> list[wire.Learner]:
+    """The first of these, as many as make a message of a reasonable size: a spec may have a megabyte."""
+    shown: list[wire.Learner] = []
+    size = 0
+    for learner in learners:
+        shown.append(learner_to_wire(learner))
+        size += shown[-1].ByteSize()
+        if size > PAGE_BYTES:
+            break
+    return shown
 
 
 def _brief(learner: Learner) -> LearnerInfo:

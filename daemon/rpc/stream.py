@@ -245,6 +245,10 @@ class Stream:
     async def _answer_open(self, message: wire.Open, request: Request) -> None:
         try:
             request(await self._open(message), None)
+        except asyncio.CancelledError:
+            if self._ending is not None:  # or the stream would wait for this answer
+                request(None, self._ending)
+            raise
         except Exception as error:  # noqa: BLE001  # becomes the answer
             request(None, error)
 
@@ -274,6 +278,10 @@ class Stream:
             learner = self._service.registry.find(message.learner, "open.learner")
         ids = list(message.unsure_ids)
         states = await learner.statuses(ids)
+        await self._service.registry.bring(message.learner, "open.learner")
+        if self._service.registry.find(message.learner, "open.learner") is not learner:
+            # While it was looked at it was given to another daemon, which would not know of this stream.
+            raise Unavailable(f"open.learner: {message.learner!r} has moved: ask again", "open.learner")
         self.learner, self._alternatives = learner, message.alternatives
         return answer_to_bytes(
             Opened(

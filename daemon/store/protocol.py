@@ -123,7 +123,8 @@ class Exchange:
     """Another state takes the place of the present one: an entry that says so, and a snapshot of exactly its seq.
 
     Snapshots from `since` on go: they hold what the new state does not. A new spec takes the place of the old one,
-    if given. Entries with one of the keys in `erased` become void, in their places. Gives how many became void.
+    if given. Entries with one of the keys in `erased` become void, in their places. `base` is another state for
+    the snapshot at the base, if there is one. Gives how many became void.
     """
 
     learner: int
@@ -135,6 +136,7 @@ class Exchange:
     since: int
     spec: str | None = None
     erased: tuple[int, ...] = ()
+    base: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from time import sleep
 from typing import Any, TypeVar
 
 from galloon.daemon.errors import StoreConflict, StoreDamaged, StoreFailed, StoreFull
@@ -45,6 +46,7 @@ from galloon.daemon.store.sqlite_upgrade import upgrade
 # sqlite3 caches statements with their last bound parameters. A statement for each number of entries is quickest,
 # but many would hold megabytes: larger batches share one statement. Rebinding small values frees a large blob.
 OWN_STATEMENT = 16  # entries
+CHECKPOINT_TRIES, CHECKPOINT_PAUSE_S = 100, 0.05  # a reader may be at work
 RETAINED_BYTES = 65_536  # of entries or of a snapshot that may stay bound to one statement
 INSERT_MANY = """
 INSERT INTO journal
@@ -261,6 +263,8 @@ class SqliteBackend:
             self._insert_few([Entry(learner, new.seq, new.kind, new.entry)])
             self._drop_snapshots("seq >= ?", learner, new.since)
             self._put_snapshot(learner, new.seq, new.snapshot, new.time)
+            if new.base is not None:
+                self._change_snapshot(learner, self._base(learner), new.base)
             if new.spec is not None:
                 (name,) = self._database.execute(
                     "SELECT name FROM learners WHERE key = ?", (learner,)
@@ -290,9 +294,14 @@ class SqliteBackend:
     def _vacuum(self) -> int:
         """The file anew, and the write-ahead log, which has pages of before, empty."""
         self._database.execute("VACUUM")
-        self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        self._database.execute("PRAGMA secure_delete = 0")
-        return 0
+        for _ in range(CHECKPOINT_TRIES):
+            if not self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+                self._database.execute("PRAGMA secure_delete = 0")
+                return 0
+            sleep(CHECKPOINT_PAUSE_S)
+        raise StoreConflict(
+            f"{self._path}: somebody reads a log that holds what was erased; vacuum again later"
+        )
 
     def _newest(self, learner: int) -> int | None:
         """What the newest snapshot covers."""
@@ -315,6 +324,14 @@ class SqliteBackend:
         self._database.executemany(INSERT_PIECE, snapshot_rows(learner, seq, time, body))
         if len(body) > RETAINED_BYTES:
             self._database.execute(INSERT_PIECE, NO_PIECE)
+
+    def _change_snapshot(self, learner: int, seq: int, body: bytes) -> None:
+        """Another state in the place of this one, if there is one."""
+        found = self._database.execute(
+            "SELECT max(time) FROM snapshots WHERE learner = ? AND seq = ?", (learner, seq)
+        ).fetchone()
+        if found[0] is not None:
+            self._put_snapshot(learner, seq, body, found[0])
 
     def _judging(self, work: Callable[[], T]) -> T:
         """Do it. A full disk heals; after anything unknown, above all a failed sync, nothing can be trusted."""

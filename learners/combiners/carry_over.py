@@ -18,6 +18,7 @@ from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.combiners.text import STATE_VERSION, TextCombiner
 from galloon.learners.errors import InvalidInput
 from galloon.learners.kernels.quantiles import RING
+from galloon.learners.lattices.scales import SCALES_BY_PLACE, fresh_scales
 from galloon.learners.present import MANY
 
 REBUILD = "rebuild the learner from its history"
@@ -29,6 +30,7 @@ BY_PLACE = (
     "confidence.total",
     "changes.moments",
     "changes.found",
+    *SCALES_BY_PLACE,
 )
 
 
@@ -40,7 +42,7 @@ def carry_over(combiner: Combiner, spec: CombinerSpec) -> Combiner:
         raise InvalidInput("learners on windows and automata carry nothing over", "engines", REBUILD)
     before = combiner.spec
     for name in CombinerSpec.__match_args__:
-        if name != "engines" and getattr(before, name) != getattr(spec, name):
+        if name not in ("engines", "answer") and getattr(before, name) != getattr(spec, name):
             raise InvalidInput("cannot be carried over", name, REBUILD)
     new = tuple(name for name in spec.engines if name not in before.engines)
     left = [name not in spec.engines for name in combiner.roster]
@@ -83,8 +85,11 @@ def _grown(
     grown |= {name: by_player(old[name]) for name in ("expert_gains", "expected_gains")}
     grown["priors"] = by_player(combiner.priors, ordinary)
     made.begin(roster, grown["priors"])
-    fresh = state.unpack(made.to_bytes(), "text_combiner", STATE_VERSION).arrays
-    for name in BY_PLACE:
+    fresh = {
+        **fresh_scales(len(roster)),
+        **state.unpack(made.to_bytes(), "text_combiner", STATE_VERSION).arrays,
+    }
+    for name in (name for name in BY_PLACE if name in old):
         grown[name] = fresh[name].copy()
         grown[name][kept] = old[name][kept]
     grown["confidence.recent"] = _rings(old["confidence.recent"], grown["confidence.seen"], kept, kept)

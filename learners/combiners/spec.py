@@ -17,7 +17,8 @@ from galloon.learners.unit import WORD, Unit, unit_named
 
 ALGORITHMS: Mapping[str, Setting] = {name: learner.setting for name, learner in CATALOGUE.items()}
 DECISIONS = ("sample", "best")
-DERIVED_NAMES = ("vote", "frequency_vote", "confidence_vote", "most_confident")  # see `alignment.vote`
+VOTE = "vote"
+DERIVED_NAMES = (VOTE, "frequency_vote", "confidence_vote", "most_confident")  # see `alignment.vote`
 
 
 # What a learner adds up over its life stays a finite number, and what it exponentiates stays exact.
@@ -47,6 +48,7 @@ class CombinerSpec:
     decide: str = ""  # "" becomes best for the tied learner that is told everything, and sample for others
     seed: int = 0
     options: Mapping[str, float | str] = field(default_factory=dict)  # the algorithm's own, e.g. bias
+    answer: str = ""  # who is answered while the learner runs in the shadow: vote, or an engine; "" is itself
     given: frozenset[str] = field(init=False, repr=False, compare=False)
 
     def __new__(cls, *values: Any, **named: Any) -> Self:
@@ -72,6 +74,7 @@ class CombinerSpec:
                     f"{name!r} comes twice: name it once, and no engine like a derived expert",
                     field="derived",
                 )
+        self._check_answer()
         for name, option in self.options.items():
             if isinstance(option, bool) or not isinstance(option, int | float | str):
                 raise InvalidInput(f"{name} must be a number or a word", field="options")
@@ -89,6 +92,8 @@ class CombinerSpec:
     def to_json(self) -> str:
         """Canonical JSON, fields in alphabetical order."""
         values = {name: getattr(self, name) for name in _names(self)} | {"unit": self.unit.name}
+        if not self.answer:
+            del values["answer"]  # as it was before there were shadows: the same spec has the same bytes
         return json.dumps(values, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
     @classmethod
@@ -105,10 +110,23 @@ class CombinerSpec:
                 raise InvalidInput(f"unknown field; known are {', '.join(sorted(known))}", field=name)
         return cls(**{name: _typed(name, value, cls) for name, value in values.items()})
 
+    def _check_answer(self) -> None:
+        if not self.answer:
+            return
+        _one_of("answer", self.answer, (*self.engines, VOTE))
+        if self.automaton or self._told() is not Setting.FULL:
+            raise InvalidInput(
+                "a learner runs in the shadow only where it is told true texts: what is judged of another's text "
+                "says nothing of its own",
+                field="answer",
+            )
+
+    def _told(self) -> Setting:
+        return Setting(self.setting) if self.setting else ALGORITHMS[self.algorithm]
+
     def _own_decision(self) -> str:
         """Who is told everything loses nothing by showing the most probable text; others must explore."""
-        told = Setting(self.setting) if self.setting else ALGORITHMS[self.algorithm]
-        return "best" if self.algorithm == "tied" and told is Setting.FULL else "sample"
+        return "best" if self.algorithm == "tied" and self._told() is Setting.FULL else "sample"
 
 
 def _names(spec: CombinerSpec | type[CombinerSpec]) -> list[str]:

@@ -43,6 +43,8 @@ class Choice:
     repeated_answer: bool = False
     alternatives: Sequence[SlotAlternative] = ()
     written: Sequence[str] = ()  # parallel to tokens; none where every token is written as it is
+    own_text: str | None = None  # of a learner in the shadow: what it would have answered itself
+    revised: bool = False  # made anew, with outputs that came later than the first answer
 
     @property
     def words(self) -> Sequence[str]:
@@ -178,6 +180,11 @@ def repeated(answer: bytes) -> bytes:
     return message.SerializeToString(deterministic=True)
 
 
+def own_text(choice: wire.Choice) -> str:
+    """What the learner itself made of the utterance, whatever was answered."""
+    return choice.own_text if choice.HasField("own_text") else choice.text
+
+
 def _fill_choice(message: wire.Choice, choice: Choice) -> None:
     message.id, message.round, message.text = choice.id, choice.round, choice.text
     message.log_probability, message.lessons = choice.log_probability, choice.lessons
@@ -192,6 +199,9 @@ def _fill_choice(message: wire.Choice, choice: Choice) -> None:
         for entry in choice.alternatives
     )
     message.written.extend(choice.written)
+    message.revised = choice.revised
+    if choice.own_text is not None:
+        message.own_text = choice.own_text
 
 
 def choice_from_wire(message: wire.Choice) -> Choice:
@@ -210,6 +220,8 @@ def choice_from_wire(message: wire.Choice) -> Choice:
             for entry in message.alternatives
         ),
         tuple(message.written),
+        message.own_text if message.HasField("own_text") else None,
+        message.revised,
     )
 
 

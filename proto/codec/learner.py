@@ -21,12 +21,13 @@ _OPTIONAL = ("regret", "regret_estimate", "bound", "snapshot_age_s")
 
 @dataclass(frozen=True, slots=True)
 class ErrorRate:
-    """Errors against true texts, since the daemon started."""
+    """Errors against true texts, in so many corrections of the history."""
 
     word_edits: int
     words: int
     char_edits: int
     chars: int
+    corrections: int = 0
 
     @property
     def wer(self) -> float | None:
@@ -76,6 +77,7 @@ class LearnerInfo:
     digest: str = ""
     state_digest: str = ""
     created: bool = False  # by the call that returned this
+    daemon: str = ""  # that has it, in a listing of several daemons' learners
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,31 @@ class Snapshot:
     digest: str
 
 
+@dataclass(frozen=True, slots=True)
+class Update:
+    """What came of another spec for a learner."""
+
+    learner: LearnerInfo
+    changed_fields: tuple[str, ...]  # none where it had it so already
+    rebuilt: bool  # from the history; else what was learned was carried over
+    rounds: int  # played again
+    lessons: int  # learned again
+    lessons_lost: int  # that could not be
+    cpu_seconds: float
+
+
+def update_from_wire(message: wire.UpdateLearnerResponse) -> Update:
+    return Update(
+        learner_from_wire(message.learner),
+        tuple(message.changed_fields),
+        message.rebuilt,
+        message.rounds,
+        message.lessons,
+        message.lessons_lost,
+        message.cpu_seconds,
+    )
+
+
 def learner_to_wire(learner: LearnerInfo) -> wire.Learner:
     statistics = learner.statistics
     return wire.Learner(
@@ -96,6 +123,7 @@ def learner_to_wire(learner: LearnerInfo) -> wire.Learner:
         statistics=None if statistics is None else statistics_to_wire(statistics),
         digest=learner.digest,
         state_digest=learner.state_digest,
+        daemon=learner.daemon,
     )
 
 
@@ -109,6 +137,7 @@ def learner_from_wire(message: wire.Learner, *, created: bool = False) -> Learne
         message.digest,
         message.state_digest,
         created,
+        message.daemon,
     )
 
 
@@ -120,7 +149,11 @@ def statistics_to_wire(statistics: Statistics) -> wire.Statistics:
     for name, rate in statistics.error_rates.items():
         message.error_rates[name].CopyFrom(
             wire.ErrorRate(
-                word_edits=rate.word_edits, words=rate.words, char_edits=rate.char_edits, chars=rate.chars
+                word_edits=rate.word_edits,
+                words=rate.words,
+                char_edits=rate.char_edits,
+                chars=rate.chars,
+                corrections=rate.corrections,
             )
         )
     return message
@@ -132,7 +165,7 @@ def statistics_from_wire(message: wire.Statistics) -> Statistics:
         **{name: getattr(message, name) if message.HasField(name) else None for name in _OPTIONAL},  # type: ignore[arg-type]
         extra=MessageToDict(message.extra),
         error_rates={
-            name: ErrorRate(rate.word_edits, rate.words, rate.char_edits, rate.chars)
+            name: ErrorRate(rate.word_edits, rate.words, rate.char_edits, rate.chars, rate.corrections)
             for name, rate in message.error_rates.items()
         },
     )

@@ -1,5 +1,6 @@
 """Rounds of a learner's history as clients see them: `PastRound`, from the wire."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from galloon.codec.feedback import feedback_from_wire
@@ -54,3 +55,27 @@ def _utterance(message: utterance_pb2.Utterance) -> Utterance:
     slots = message.slots.offers if message.WhichOneof("said") == "slots" else ()
     engines = [each.engine for each in (*slots, *message.outputs.engines)]
     return decode_utterance(message, engines, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Erasure:
+    """Rounds that are gone for good."""
+
+    erased: int  # now
+    erased_before: int  # of the ids that were asked for
+    unknown_ids: tuple[str, ...]  # neither in the history nor erased before
+    lessons: int  # that the learner has now
+    cpu_seconds: float
+    digest: str
+
+
+def erasure_from_wire(parts: Sequence[wire.EraseRoundsResponse]) -> Erasure:
+    """What came of one or more requests for the same learner."""
+    return Erasure(
+        sum(part.erased for part in parts),
+        sum(part.erased_before for part in parts),
+        tuple(id_ for part in parts for id_ in part.unknown_ids),
+        parts[-1].lessons,
+        sum(part.cpu_seconds for part in parts),
+        parts[-1].digest,
+    )

@@ -20,8 +20,10 @@ def open_request(
     )
 
 
-def utterance_request(utterance: Utterance) -> wire.CombineRequest:
-    return wire.CombineRequest(utterance=utterance_to_wire(utterance))
+def utterance_request(utterance: Utterance, late: bool = False) -> wire.CombineRequest:
+    request = wire.CombineRequest(utterance=utterance_to_wire(utterance))
+    request.utterance.late = late
+    return request
 
 
 def feedback_request(

@@ -1,9 +1,10 @@
 """Learner specs: galloon.v1.LearnerSpec to and from `CombinerSpec`.
 
 `spec_to_wire` fills in all defaults, `given_to_wire` sets only what the creator gave; `spec_from_wire` reads both.
+`changed_spec` is a spec with what somebody wants to be other.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from galloon.codec.errors import InvalidMessage, MessageTooLarge, SizeLimits, check_size
@@ -36,7 +37,7 @@ NUMBERED: Mapping[str, Mapping[Any, str]] = {
 }
 # Named alike and of the same meaning on both sides.
 LISTS = ("engines", "derived", "labels")
-SCALARS = ("normalizer", "window", "automaton", "horizon", "learning_rate", "gain_bound", "seed")
+SCALARS = ("normalizer", "window", "automaton", "horizon", "learning_rate", "gain_bound", "seed", "answer")
 GAINS = tuple(field.name for field in wire.Gain.DESCRIPTOR.oneofs_by_name["gain"].fields)
 
 # Counted before anything is made of them: a message of a megabyte holds 200,000 of each.
@@ -85,6 +86,27 @@ def spec_to_wire(spec: CombinerSpec) -> wire.LearnerSpec:
 def given_to_wire(spec: CombinerSpec) -> wire.LearnerSpec:
     """The message with what the creator gave, and nothing else set."""
     return _to_wire(spec, spec.given)
+
+
+def changed_spec(
+    present: CombinerSpec, change: wire.LearnerSpec, default_fields: Iterable[str]
+) -> wire.LearnerSpec:
+    """The message of a spec in which what the change sets takes the place of what is there."""
+    message, names = spec_to_wire(present), {field.name for field, _ in change.ListFields()}
+    for name in default_fields:
+        if name not in (*NUMBERED, *LISTS, *SCALARS, "gain", "options") or name == "engines":
+            raise InvalidMessage("default_fields", f"{name!r} is not a field of a spec that has a default")
+        if name in names:
+            raise InvalidMessage(f"spec.{name}", "it cannot be set and go back to its default")
+        names.add(name)
+    if names & {"options", "text_options"}:
+        names |= {"options", "text_options"}
+    if names & {"algorithm", "setting"}:
+        names.add("decide")  # each has its own default
+    for name in names:
+        message.ClearField(name)  # type: ignore[arg-type]  # a name that it knows
+    message.MergeFrom(change)
+    return message
 
 
 def _to_wire(spec: CombinerSpec, names: Collection[str]) -> wire.LearnerSpec:

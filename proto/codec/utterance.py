@@ -60,6 +60,19 @@ def utterance_to_wire(utterance: Utterance) -> wire.Utterance:
     return message
 
 
+def with_late_outputs(known: wire.Utterance, late: wire.Utterance) -> wire.Utterance:
+    """A whole utterance, with what engines said of it that it does not have yet."""
+    whole = wire.Utterance()
+    whole.CopyFrom(known)
+    whole.late = False
+    there = {said.engine for said in known.outputs.engines} | {offer.engine for offer in known.slots.offers}
+    if known.HasField("slots"):
+        whole.slots.offers.extend(offer for offer in late.slots.offers if offer.engine not in there)
+    elif known.HasField("outputs"):
+        whole.outputs.engines.extend(said for said in late.outputs.engines if said.engine not in there)
+    return whole
+
+
 def canonical_bytes(message: Message) -> bytes:
     """The same for the same content, however the sender ordered its maps."""
     return message.SerializeToString(deterministic=True)
@@ -86,6 +99,16 @@ def _check_labels(labels: Mapping[str, str]) -> None:
                 "utterance.labels",
                 f"names and values have at most {LABEL_BYTES} bytes, and no name is empty",
             )
+
+
+def of_engines(message: wire.Utterance, engines: Sequence[str]) -> wire.Utterance:
+    """The message without what others than these engines said: they have left the learner since."""
+    known = _seats(tuple(engines))
+    for offers in (message.outputs.engines, message.slots.offers):
+        for place in reversed(range(len(offers))):
+            if offers[place].engine not in known:
+                del offers[place]
+    return message
 
 
 def _present(given: Sequence[str], engines: Sequence[str], field: str) -> list[int]:

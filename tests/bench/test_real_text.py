@@ -2,16 +2,13 @@
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from bench import catalogue, readme, settings
-from bench.lattices import nearest_path
+from bench import catalogue, lattices, readme, settings
 from bench.markdown import page_command, table, write_section
 from bench.rover import compare
 from galloon.clients.replay.material import Input, read_material
 from galloon.clients.samples import asr_sample
-from galloon.learners.observation import ExpertOutput, Lattice
 from tests.system import needs
 
 
@@ -70,13 +67,8 @@ def test_a_bench_writes_its_own_section(tmp_path: Path):
     assert path.read_text() == f"<!-- begin x -->\n{made}<!-- end x -->\n"
 
 
-def test_the_nearest_path_of_a_lattice():
-    """One word of "so sober a" is not in it, and one path has only that error."""
-    arcs = [(0, 1, "so"), (0, 1, "no"), (1, 2, "over"), (1, 2, ""), (2, 3, "a")]
-    sources, targets, words = zip(*arcs, strict=True)
-    ends = (np.array(states, dtype=np.int32) for states in (sources, targets))
-    lattice = Lattice(4, 0, (3,), *ends, words, np.zeros(len(arcs)))
-    output = ExpertOutput("one", (), lattice=lattice)
-    assert nearest_path(output, ["so", "sober", "a"], "basic") == 1
-    assert nearest_path(output, ["so", "a"], "basic") == 0
-    assert nearest_path(output, [], "basic") == 2
+def test_a_row_of_the_lattices_table_is_made_of_a_few_lines():
+    row = lattices.row(("ps_dom", "ps_gen"), asr_sample(), limit=6)
+    assert row[0] == "ps_dom, ps_gen"
+    assert len(row) == len(lattices.HEADS)
+    assert all(float(row[place]) >= 0 for place in (1, 2, 3, 5, 6, 7))

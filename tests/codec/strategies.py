@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from galloon.learners.combiners.spec import DERIVED_NAMES
-from galloon.learners.observation import ExpertOutput, Hypothesis, Lattice, Utterance, Word
+from galloon.learners.observation import ArcScores, ExpertOutput, Hypothesis, Lattice, Utterance, Word
 from galloon.learners.offers import Offers
 
 # Texts as the wire carries them: no lone surrogates.
@@ -48,7 +48,7 @@ def spoken(draw):
 
 
 lattices = st.builds(
-    lambda score, word, times: Lattice(
+    lambda score, word, times, parts: Lattice(
         3,
         0,
         (2,),
@@ -57,10 +57,20 @@ lattices = st.builds(
         (word, ""),
         np.array([score, 0.0]),
         times,
+        parts,
     ),
     doubles,
     texts,
     st.none() | st.lists(doubles, min_size=3, max_size=3).map(np.array),
+    st.none()
+    | st.builds(
+        lambda acoustic, acoustic_scale, language_scale: ArcScores(
+            np.array(acoustic), acoustic_scale=acoustic_scale, language_scale=language_scale
+        ),
+        st.lists(doubles, min_size=2, max_size=2),
+        st.floats(1e-6, 1e6),
+        st.floats(1e-6, 1e6),
+    ),
 )
 hypotheses = st.builds(
     Hypothesis,

@@ -1,5 +1,7 @@
 """Utterances: to the wire and back gives the same values; fingerprints name content."""
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -76,3 +78,30 @@ def test_offers_of_other_lengths_are_refused(lengths):
     message = utterance_pb2.Utterance(id="id", slots=utterance_pb2.Slots(offers=offers))
     with pytest.raises(InvalidMessage, match=r"offers\[\d\].tokens"):
         decode_utterance(message, ("a", "b"), LIMITS)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"acoustic_scores": [1.0]}, "acoustic_scores: 1 for 2 arcs; send one for each, or none"),
+        ({"acoustic_scores": [1.0, float("nan")]}, "acoustic_scores: must be finite"),
+        ({"acoustic_scores": [1.0, 1.0], "acoustic_scale": -1.0}, "acoustic_scale: -1.0; give 0 or a number"),
+        (
+            {"acoustic_scores": [1.0, 1.0], "language_scale": float("inf")},
+            "language_scale: inf; give 0 or a number",
+        ),
+    ],
+)
+def test_acoustic_scores_that_are_none_are_refused(changes, words):
+    lattice = utterance_pb2.Lattice(
+        state_count=2,
+        finals=[1],
+        sources=[0, 0],
+        targets=[1, 1],
+        words=["a", "b"],
+        log_scores=[0, 0],
+        **changes,
+    )
+    outputs = utterance_pb2.EngineOutputs(engines=[utterance_pb2.EngineOutput(engine="a", lattice=lattice)])
+    with pytest.raises(InvalidMessage, match=re.escape(words)):
+        decode_utterance(utterance_pb2.Utterance(id="x", outputs=outputs), ("a",), LIMITS)

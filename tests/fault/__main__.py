@@ -19,7 +19,7 @@ from pathlib import Path
 import structlog
 
 from tests.abuse import blast, codec_fuzz, import_fuzz, port_fuzz, reader_bombs
-from tests.fault import campaign, crowd, damage, kills, power_loss, state_machine
+from tests.fault import campaign, crowd, damage, history, kills, power_loss, state_machine
 from tests.fault.commit import commit
 from tests.sabotage import planting
 
@@ -83,6 +83,23 @@ def any_order(directory: Path, scale: float, seed: int) -> str:
     return state_machine.run(directory, max(100, round(10_000 * scale)), seed).sentence()
 
 
+def undo(directory: Path, scale: float, seed: int) -> str:
+    """2,000 lessons, 20 of them wrong, undone under 8 streams with a death at every step."""
+    lessons = max(96, round(2000 * scale))
+    return asyncio.run(history.undo(directory / "undo", lessons, max(4, lessons // 100), seed))
+
+
+def erasure(directory: Path, scale: float, seed: int) -> str:
+    """Rounds erased under 8 streams with a death at every step."""
+    lessons = max(96, round(1000 * scale))
+    return asyncio.run(history.erase(directory / "erasure", lessons, max(3, lessons // 50), seed))
+
+
+def retention(directory: Path, scale: float, seed: int) -> str:
+    """History cut under 8 streams with a death at every step."""
+    return asyncio.run(history.retention(directory / "retention", max(160, round(2000 * scale)), seed))
+
+
 def sabotage(directory: Path, scale: float, seed: int) -> str:
     """Planted bugs, each noticed."""
     tree = planting.copied(directory / "tree")
@@ -94,7 +111,8 @@ def sabotage(directory: Path, scale: float, seed: int) -> str:
 PARTS: dict[str, Part] = {
     part.__name__: part
     for part in (
-        daemon_kills, harness_kills, failpoints, power, rot, crowds, bombs, messages, any_order, sabotage
+        daemon_kills, harness_kills, failpoints, power, rot, crowds, bombs, messages, any_order,
+        undo, erasure, retention, sabotage
     )
 }  # fmt: skip
 

@@ -155,7 +155,7 @@ def _finished(host: Learner, folding: Fold) -> Learner:
     """What a start would make of it if nothing followed: feedback that is durable is applied."""
     if not folding._waiting:
         return host
-    other = Learner(host.name, host.spec, build, host._limits, lambda: 0.0)
+    other = Learner(host.name, host.spec, build, host.limits, lambda: 0.0)
     other.restore(host.capture())
     other.rounds.ids.complete = False
     other.rounds.find_cold = lambda id_: replace(host.rounds.recent[id_], warm=None, waiters=[])

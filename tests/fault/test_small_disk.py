@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 
 import grpc
+import pytest
 
 from galloon.v1 import combine_pb2 as wire
 from galloon.v1 import combine_pb2_grpc, learners_pb2, learners_pb2_grpc
@@ -84,5 +85,44 @@ async def test_a_full_disk_after_a_delete_ends_nothing_and_answers_everything(tm
                     disk.empty()
                     assert daemon.process is not None
                     assert daemon.process.poll() is None, "a full disk ended the daemon"
+        finally:
+            daemon.kill()
+
+
+@needs_small_disks()
+async def test_a_disk_that_is_full_during_a_rebuild_leaves_the_learner_as_it_was(tmp_path: Path):
+    """The rebuilt state cannot be written: the present one serves on, in memory and after a restart."""
+    with small_disk(tmp_path / "data", SIZE) as disk:
+        daemon = Daemon(tmp_path, "log.level=error", inside=disk.inside)
+        await asyncio.to_thread(daemon.start)
+        try:
+            async with grpc.aio.insecure_channel(daemon.address) as channel:
+                learners = learners_pb2_grpc.LearnerServiceStub(channel)
+                stream = Conversation(combine_pb2_grpc.CombineServiceStub(channel).Combine())
+                await stream.opened(wire.Open(learner="test", create=simple_spec()))
+                for number in range(8):
+                    await stream.choice(utterance(number))
+                    await stream.learned(feedback(number))
+                shown = await learners.GetLearner(learners_pb2.GetLearnerRequest(name="test"))
+                disk.fill(0)
+                for again in (False, True):
+                    call = learners.RebuildLearner(learners_pb2.RebuildLearnerRequest(name="test"))
+                    if again:
+                        assert (await call).digest == shown.learner.digest
+                    else:
+                        with pytest.raises(grpc.aio.AioRpcError, match="full"):
+                            await call
+                        disk.empty()
+                    present = await learners.GetLearner(learners_pb2.GetLearnerRequest(name="test"))
+                    assert present.learner.digest == shown.learner.digest
+                await stream.choice(utterance(8))
+                await stream.learned(feedback(8))
+                shown = await learners.GetLearner(learners_pb2.GetLearnerRequest(name="test"))
+            daemon.kill()
+            await asyncio.to_thread(daemon.start)
+            async with grpc.aio.insecure_channel(daemon.address) as channel:
+                learners = learners_pb2_grpc.LearnerServiceStub(channel)
+                present = await learners.GetLearner(learners_pb2.GetLearnerRequest(name="test"))
+                assert present.learner.digest == shown.learner.digest
         finally:
             daemon.kill()

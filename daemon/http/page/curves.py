@@ -1,4 +1,4 @@
-"""The history behind the curves: a bounded number of samples of each learner, taken by count of lessons.
+"""The history behind the curve of regret: a bounded number of samples of each learner, by count of lessons.
 
 `Curves.run` looks at the learners now and then and samples those that have learned enough since their last
 sample; regret in hindsight costs a pass over the automaton, so it is computed then and not per round. When a curve
@@ -10,11 +10,9 @@ import asyncio
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import structlog
-from numpy.typing import NDArray
 
-from galloon.daemon.http.page.numbers import number, percent
+from galloon.daemon.http.page.numbers import number
 from galloon.daemon.learner.learner import Learner
 from galloon.daemon.learner.registry import Registry
 from galloon.learners.combiners.contract import Statistics
@@ -23,23 +21,17 @@ log = structlog.get_logger()
 MOST_SAMPLES = 240
 TICK_S = 0.25
 SAMPLED_IN_A_TICK = 16  # learners, so that a thousand busy ones do not keep a core busy
-NAN = float("nan")
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Where a learner stood. `rates` are word and character error rates in turn, by the curve's names.
-
-    Errors are counted some time after a lesson, so rates stand against `true_words`, all that was counted.
-    """
+    """Where a learner stood."""
 
     lessons: int
-    true_words: int
     gain: float
     regret: float | None
     regret_estimate: float | None
     bound: float | None
-    rates: NDArray[np.float32]
 
 
 class Curve:
@@ -47,7 +39,6 @@ class Curve:
 
     def __init__(self, learner: Learner) -> None:
         self.learner = learner
-        self.names: list[str] = []  # in the order of `Sample.rates`; grows, never changes
         self.samples: list[Sample] = []
         self._stride = 1
 
@@ -63,21 +54,12 @@ class Curve:
 
     def sample(self, statistics: Statistics) -> Sample:
         """Where the learner stands now, not added."""
-        rates = dict(self.learner.books.rates)
-        self.names += [name for name in rates if name not in self.names]
-        values: list[float] = []
-        for name in self.names:
-            for counts in (rates[name].words, rates[name].chars):
-                rate = percent(counts.errors, counts.reference_length)
-                values.append(NAN if rate is None else rate)
         return Sample(
             self.learner.rounds.lessons,
-            max((rate.words.reference_length for rate in rates.values()), default=0),
             statistics.gain,
             statistics.regret,
             statistics.regret_estimate,
             statistics.bound,
-            np.array(values, dtype=np.float32),
         )
 
 
@@ -130,23 +112,13 @@ def curve_to_json(curve: Curve, last: Sample | None) -> dict[str, Any]:
     """Columns of numbers, null where unknown; `last` is a fresh sample to end with."""
     samples = list(curve.samples)
     if last is not None and (not samples or last.lessons >= samples[-1].lessons):
-        if samples and (last.lessons, last.true_words) == (samples[-1].lessons, samples[-1].true_words):
+        if samples and last.lessons == samples[-1].lessons:
             samples.pop()
         samples.append(last)
     return {
         "lessons": [sample.lessons for sample in samples],
-        "true_words": [sample.true_words for sample in samples],
         "gain": [number(sample.gain) for sample in samples],
         "regret": [number(sample.regret) for sample in samples],
         "regret_estimate": [number(sample.regret_estimate) for sample in samples],
         "bound": [number(sample.bound) for sample in samples],
-        "rates": {
-            name: {"wer": _column(samples, 2 * place), "cer": _column(samples, 2 * place + 1)}
-            for place, name in enumerate(curve.names)
-        },
     }
-
-
-def _column(samples: list[Sample], at: int) -> list[float | None]:
-    """One rate in all samples; the first ones may be older than the expert's first count."""
-    return [number(float(sample.rates[at]), 4) if at < len(sample.rates) else None for sample in samples]

@@ -1,5 +1,6 @@
 """A learner as JSON: `brief` for lists (counts that are there anyway), `full` for its own view, `weights`."""
 
+import asyncio
 from typing import Any
 
 from galloon.daemon.http.page.curves import Curve, curve_to_json
@@ -7,6 +8,7 @@ from galloon.daemon.http.page.numbers import number, percent
 from galloon.daemon.learner.description import Description
 from galloon.daemon.learner.learner import Learner
 from galloon.learners.combiners.contract import Statistics
+from galloon.learners.combiners.weight_table import WeightTable
 
 WEIGHT_ROWS = 48
 
@@ -26,6 +28,7 @@ def brief(described: Description) -> dict[str, Any]:
         "pending": described.rounds_pending,
         "expired": described.rounds_expired,
         "gain": number(described.total_gain),
+        "answer": spec.answer,
         "out_of_service": described.out_of_service,
         "rates": rates(described),
     }
@@ -44,6 +47,7 @@ def rates(described: Description) -> dict[str, Any]:
             "wer": percent(rate.words.errors, rate.words.reference_length),
             "cer": percent(rate.chars.errors, rate.chars.reference_length),
             "words": rate.words.reference_length,
+            "corrections": rate.corrections,
         }
         for name, rate in described.rates.items()
     }
@@ -72,7 +76,7 @@ async def full(learner: Learner, curve: Curve, streams: int) -> dict[str, Any]:
 
 async def latest_point(learner: Learner, curve: Curve) -> dict[str, Any]:
     """The end of the curve, as a curve of one sample."""
-    return curve_to_json(_without_samples(curve), curve.sample(await learner.statistics()))
+    return curve_to_json(Curve(learner), curve.sample(await learner.statistics()))
 
 
 def stored(described: Description) -> dict[str, Any]:
@@ -87,7 +91,10 @@ def stored(described: Description) -> dict[str, Any]:
 
 async def weights(learner: Learner) -> dict[str, Any]:
     """Whom it trusts where."""
-    table = await learner.weights(WEIGHT_ROWS)
+    return await asyncio.to_thread(_table, await learner.weights(WEIGHT_ROWS))
+
+
+def _table(table: WeightTable) -> dict[str, Any]:
     return {
         "row_kind": table.row_kind,
         "rows": list(table.rows),
@@ -113,10 +120,12 @@ def _statistics(statistics: Statistics) -> dict[str, Any]:
             {"engine": engine, "times": found["times"], "last_lesson": found["last_lesson"]}
             for engine, found in statistics.extra.get("changes", {}).items()
         ],
+        "estimates": [
+            {"engine": engine, **{name: _shown(value) for name, value in found.items()}}
+            for engine, found in statistics.extra.get("estimates", {}).items()
+        ],
     }
 
 
-def _without_samples(curve: Curve) -> Curve:
-    bare = Curve(curve.learner)
-    bare.names = curve.names
-    return bare
+def _shown(value: Any) -> Any:
+    return number(value, 4) if isinstance(value, float) else value

@@ -21,16 +21,18 @@ from galloon import __version__
 from galloon.daemon.config import Config
 from galloon.daemon.errors import CODES, Internal, Invalid, LimitPassed, Refused, Unavailable, refusal
 from galloon.daemon.http.metrics import Metrics
-from galloon.daemon.http.page import automaton_view, learner_view, store_view, utterance_view
+from galloon.daemon.http.page import automaton_view, errors_view, learner_view, store_view, utterance_view
 from galloon.daemon.http.page.access import Access
 from galloon.daemon.http.page.curves import Curves
 from galloon.daemon.http.page.files import load_files
 from galloon.daemon.http.page.live import Live
 from galloon.daemon.http.page.trial import Trial
+from galloon.daemon.learner.comparison import compare
 from galloon.daemon.learner.learner import Learner
 from galloon.daemon.learner.registry import Registry
 from galloon.daemon.rpc.auth import Principal
 from galloon.daemon.rpc.stream import CombineService
+from galloon.daemon.store.cluster_figures import ClusterFigures
 from galloon.daemon.store.journal import Journal
 
 log = structlog.get_logger()
@@ -71,16 +73,19 @@ class Page:
         access: Access,
         clock: Callable[[], float],
         is_ready: Callable[[], bool],
+        cluster: Callable[[], ClusterFigures | None],
     ) -> None:
         self._registry, self._streams, self._metrics = registry, streams, metrics
         self._access, self._clock, self._is_ready, self._limits = access, clock, is_ready, config.limits
-        shown, data_dir = config.http.learners_shown, Path(config.store.data_dir)
+        shown = config.http.learners_shown
+        data_dir = None if config.store.url else Path(config.store.data_dir)
+        self._cluster = cluster
         self._curves = Curves(registry, shown)
 
         def health(caller: Principal) -> dict[str, Any]:
             learners = registry.page("", shown, caller.may_use)
             described = [learner.describe() for learner in learners]
-            return store_view.health(journal, metrics, data_dir, described)
+            return store_view.health(journal, metrics, data_dir, cluster(), described)
 
         self._health = health
         self._live = Live(registry, self._curves, shown, journal, health, clock)
@@ -95,6 +100,8 @@ class Page:
                 web.get("/api/learners", self._answering(self.learners)),
                 web.get("/api/learner", self._answering(self.learner)),
                 web.get("/api/utterances", self._answering(self.utterances)),
+                web.get("/api/errors", self._answering(self.errors)),
+                web.get("/api/compare", self._answering(self.compare)),
                 web.get("/api/weights", self._answering(self.weights)),
                 web.get("/api/automata", self._answering(self.automata)),
                 web.get("/api/store", self._answering(self.store)),
@@ -125,6 +132,7 @@ class Page:
         return {
             "learners": [learner_view.brief(learner.describe()) for learner in found],
             "total": sum(caller.may_use(learner.name) for learner in self._registry.learners()),
+            "is_one_of_several": self._cluster() is not None,
         }
 
     async def learner(self, request: web.Request, caller: Principal) -> Any:
@@ -134,6 +142,15 @@ class Page:
 
     async def utterances(self, request: web.Request, caller: Principal) -> Any:
         return {"utterances": await utterance_view.latest(self._asked_for(request, caller))}
+
+    async def errors(self, request: web.Request, caller: Principal) -> Any:
+        learner = self._asked_for(request, caller)
+        return errors_view.errors_to_json(learner.books, learner.rounds.lessons)
+
+    async def compare(self, request: web.Request, caller: Principal) -> Any:
+        learner = self._asked_for(request, caller)
+        others = self._registry.challengers(learner.name)
+        return errors_view.comparison_to_json(await asyncio.to_thread(compare, learner, others))
 
     async def weights(self, request: web.Request, caller: Principal) -> Any:
         return {"weights": await learner_view.weights(self._asked_for(request, caller))}

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +12,18 @@ from galloon.daemon.http.metrics import Metrics
 from galloon.daemon.http.page.learner_view import stored
 from galloon.daemon.http.page.numbers import number
 from galloon.daemon.learner.description import Description
+from galloon.daemon.store.cluster_figures import ClusterFigures
 from galloon.daemon.store.journal import Journal
 
 
 def health(
     journal: Journal,
     metrics: Metrics,
-    data_dir: Path,
+    data_dir: Path | None,
+    cluster: ClusterFigures | None,
     learners: Iterable[Description],
 ) -> dict[str, Any]:
+    """Of this node; where daemons share a store, its files are the database's own business."""
     figures, shown = journal.figures, [stored(described) for described in learners]
     return {
         "commits": figures.commits,
@@ -31,8 +35,9 @@ def health(
         "commit_seconds": histogram(metrics.commit_seconds),
         "commit_entries": histogram(metrics.commit_entries),
         "journal_entries": sum(learner["journal_entries"] for learner in shown),
-        "file_bytes": sum(map(_size, data_dir.iterdir())),
-        "disk_free_bytes": shutil.disk_usage(data_dir).free,
+        "file_bytes": None if data_dir is None else sum(map(_size, data_dir.iterdir())),
+        "disk_free_bytes": None if data_dir is None else shutil.disk_usage(data_dir).free,
+        "cluster": None if cluster is None else asdict(cluster),
         "learners": shown,
     }
 

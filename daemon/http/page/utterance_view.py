@@ -10,6 +10,7 @@ from typing import Any
 from galloon.daemon.http.page.numbers import number
 from galloon.daemon.learner.learner import Learner
 from galloon.daemon.learner.round import Round, Status
+from galloon.daemon.learner.work_queue import DISK
 from galloon.learners.combiners.contract import ChosenToken, Feedback, TrueText, TrueTokens
 from galloon.learners.offers import Alternative
 from galloon.learners.unit import Unit
@@ -23,7 +24,7 @@ MOST_SLOTS = 400  # of one utterance that a person would look at
 async def latest(learner: Learner, most: int = UTTERANCES) -> list[dict[str, Any]]:
     """The newest rounds, read in the work queue so that no round changes meanwhile."""
     return await learner.look(
-        "latest", lambda _: [_round_to_json(round_, learner.spec.unit) for round_ in learner.latest(most)]
+        DISK, lambda _: [_round_to_json(round_, learner.spec.unit) for round_ in learner.latest(most)]
     )
 
 

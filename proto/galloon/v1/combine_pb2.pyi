@@ -475,6 +475,8 @@ class Choice(_message.Message):
     LESSONS_FIELD_NUMBER: _builtins.int
     REPEATED_ANSWER_FIELD_NUMBER: _builtins.int
     WRITTEN_FIELD_NUMBER: _builtins.int
+    OWN_TEXT_FIELD_NUMBER: _builtins.int
+    REVISED_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """The utterance's id."""
     round: _builtins.int
@@ -489,6 +491,14 @@ class Choice(_message.Message):
     """Lessons that the learner had taken in when it chose."""
     repeated_answer: _builtins.bool
     """True when this id was answered before: the same round, nothing new was recorded."""
+    own_text: _builtins.str
+    """Of a learner in the shadow (LearnerSpec.answer): the text that it would have answered itself. Then `text` is that
+    of the vote or of an engine, `tokens` are theirs, and every probability is 1.
+    """
+    revised: _builtins.bool
+    """True when outputs came later than the first answer (Utterance.late) and this one was made with them. It takes the
+    place of the answers before: whoever sends the utterance again gets this one, and feedback counts for it.
+    """
     @_builtins.property
     def tokens(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """The chosen token of each slot, or along the path of an explicit automaton; the empty string is null."""
@@ -526,12 +536,16 @@ class Choice(_message.Message):
         lessons: _builtins.int = ...,
         repeated_answer: _builtins.bool = ...,
         written: _abc.Iterable[_builtins.str] | None = ...,
+        own_text: _builtins.str | None = ...,
+        revised: _builtins.bool = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_own_text", b"_own_text", "own_text", b"own_text"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["alternatives", b"alternatives", "experts", b"experts", "id", b"id", "lessons", b"lessons", "log_probability", b"log_probability", "probabilities", b"probabilities", "repeated_answer", b"repeated_answer", "round", b"round", "text", b"text", "tokens", b"tokens", "written", b"written"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_own_text", b"_own_text", "alternatives", b"alternatives", "experts", b"experts", "id", b"id", "lessons", b"lessons", "log_probability", b"log_probability", "own_text", b"own_text", "probabilities", b"probabilities", "repeated_answer", b"repeated_answer", "revised", b"revised", "round", b"round", "text", b"text", "tokens", b"tokens", "written", b"written"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__own_text: _TypeAlias = _typing.Literal["own_text"]  # noqa: Y015
+    _WhichOneofArgType__own_text: _TypeAlias = _typing.Literal["_own_text", b"_own_text"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__own_text) -> _WhichOneofReturnType__own_text | None: ...
 
 Global___Choice: _TypeAlias = Choice  # noqa: Y015
 

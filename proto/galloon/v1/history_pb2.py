@@ -26,7 +26,7 @@ from galloon.v1 import combine_pb2 as galloon_dot_v1_dot_combine__pb2
 from galloon.v1 import utterance_pb2 as galloon_dot_v1_dot_utterance__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18galloon/v1/history.proto\x12\ngalloon.v1\x1a\x18galloon/v1/combine.proto\x1a\x1agalloon/v1/utterance.proto\"\xc9\x01\n\x11ListRoundsRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\r\x12\x12\n\npage_token\x18\x03 \x01(\t\x12%\n\x05state\x18\x04 \x01(\x0e\x32\x16.galloon.v1.RoundState\x12\r\n\x05since\x18\x05 \x01(\x01\x12\r\n\x05until\x18\x06 \x01(\x01\x12\x0b\n\x03ids\x18\x07 \x03(\t\x12\x14\n\x0cnewest_first\x18\x08 \x01(\x08\x12\x17\n\x0fwith_utterances\x18\t \x01(\x08\"i\n\x12ListRoundsResponse\x12%\n\x06rounds\x18\x01 \x03(\x0b\x32\x15.galloon.v1.PastRound\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x12\x13\n\x0bunknown_ids\x18\x03 \x03(\t\"\xbb\x01\n\tPastRound\x12\n\n\x02id\x18\x01 \x01(\t\x12\r\n\x05round\x18\x02 \x01(\x04\x12\x0c\n\x04time\x18\x03 \x01(\x01\x12%\n\x05state\x18\x04 \x01(\x0e\x32\x16.galloon.v1.RoundState\x12\x0c\n\x04text\x18\x05 \x01(\t\x12&\n\x08\x66\x65\x65\x64\x62\x61\x63k\x18\x06 \x01(\x0b\x32\x14.galloon.v1.Feedback\x12(\n\tutterance\x18\x07 \x01(\x0b\x32\x15.galloon.v1.Utterance2]\n\x0eHistoryService\x12K\n\nListRounds\x12\x1d.galloon.v1.ListRoundsRequest\x1a\x1e.galloon.v1.ListRoundsResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18galloon/v1/history.proto\x12\ngalloon.v1\x1a\x18galloon/v1/combine.proto\x1a\x1agalloon/v1/utterance.proto\"\xc9\x01\n\x11ListRoundsRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\r\x12\x12\n\npage_token\x18\x03 \x01(\t\x12%\n\x05state\x18\x04 \x01(\x0e\x32\x16.galloon.v1.RoundState\x12\r\n\x05since\x18\x05 \x01(\x01\x12\r\n\x05until\x18\x06 \x01(\x01\x12\x0b\n\x03ids\x18\x07 \x03(\t\x12\x14\n\x0cnewest_first\x18\x08 \x01(\x08\x12\x17\n\x0fwith_utterances\x18\t \x01(\x08\"i\n\x12ListRoundsResponse\x12%\n\x06rounds\x18\x01 \x03(\x0b\x32\x15.galloon.v1.PastRound\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x12\x13\n\x0bunknown_ids\x18\x03 \x03(\t\"\xbb\x01\n\tPastRound\x12\n\n\x02id\x18\x01 \x01(\t\x12\r\n\x05round\x18\x02 \x01(\x04\x12\x0c\n\x04time\x18\x03 \x01(\x01\x12%\n\x05state\x18\x04 \x01(\x0e\x32\x16.galloon.v1.RoundState\x12\x0c\n\x04text\x18\x05 \x01(\t\x12&\n\x08\x66\x65\x65\x64\x62\x61\x63k\x18\x06 \x01(\x0b\x32\x14.galloon.v1.Feedback\x12(\n\tutterance\x18\x07 \x01(\x0b\x32\x15.galloon.v1.Utterance\"h\n\x12\x45raseRoundsRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0b\n\x03ids\x18\x02 \x03(\t\x12\r\n\x05label\x18\x03 \x01(\t\x12\x13\n\x0blabel_value\x18\x04 \x01(\t\x12\x13\n\x0b\x61\x63\x63\x65pt_loss\x18\x05 \x01(\x08\"\x87\x01\n\x13\x45raseRoundsResponse\x12\x0e\n\x06\x65rased\x18\x01 \x01(\x04\x12\x15\n\rerased_before\x18\x02 \x01(\x04\x12\x13\n\x0bunknown_ids\x18\x03 \x03(\t\x12\x0f\n\x07lessons\x18\x04 \x01(\x04\x12\x13\n\x0b\x63pu_seconds\x18\x05 \x01(\x01\x12\x0e\n\x06\x64igest\x18\x06 \x01(\t2\xad\x01\n\x0eHistoryService\x12K\n\nListRounds\x12\x1d.galloon.v1.ListRoundsRequest\x1a\x1e.galloon.v1.ListRoundsResponse\x12N\n\x0b\x45raseRounds\x12\x1e.galloon.v1.EraseRoundsRequest\x1a\x1f.galloon.v1.EraseRoundsResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -39,6 +39,10 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_LISTROUNDSRESPONSE']._serialized_end=403
   _globals['_PASTROUND']._serialized_start=406
   _globals['_PASTROUND']._serialized_end=593
-  _globals['_HISTORYSERVICE']._serialized_start=595
-  _globals['_HISTORYSERVICE']._serialized_end=688
+  _globals['_ERASEROUNDSREQUEST']._serialized_start=595
+  _globals['_ERASEROUNDSREQUEST']._serialized_end=699
+  _globals['_ERASEROUNDSRESPONSE']._serialized_start=702
+  _globals['_ERASEROUNDSRESPONSE']._serialized_end=837
+  _globals['_HISTORYSERVICE']._serialized_start=840
+  _globals['_HISTORYSERVICE']._serialized_end=1013
 # @@protoc_insertion_point(module_scope)

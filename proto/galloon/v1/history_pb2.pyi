@@ -161,3 +161,89 @@ class PastRound(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___PastRound: _TypeAlias = PastRound  # noqa: Y015
+
+@_typing.final
+class EraseRoundsRequest(_message.Message):
+    """Asks for rounds to be erased: those of these ids, or those with a label."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    IDS_FIELD_NUMBER: _builtins.int
+    LABEL_FIELD_NUMBER: _builtins.int
+    LABEL_VALUE_FIELD_NUMBER: _builtins.int
+    ACCEPT_LOSS_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    """The learner's name."""
+    label: _builtins.str
+    """Name of a label: all rounds so far whose utterances have it with the value below."""
+    label_value: _builtins.str
+    """Value of that label."""
+    accept_loss: _builtins.bool
+    """Give up all that was learned before the history begins, if one of the rounds began before. Without it such a
+    request is refused.
+    """
+    @_builtins.property
+    def ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Ids of utterances. At most 10,000."""
+
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        ids: _abc.Iterable[_builtins.str] | None = ...,
+        label: _builtins.str = ...,
+        label_value: _builtins.str = ...,
+        accept_loss: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["accept_loss", b"accept_loss", "ids", b"ids", "label", b"label", "label_value", b"label_value", "name", b"name"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___EraseRoundsRequest: _TypeAlias = EraseRoundsRequest  # noqa: Y015
+
+@_typing.final
+class EraseRoundsResponse(_message.Message):
+    """The rounds are gone."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ERASED_FIELD_NUMBER: _builtins.int
+    ERASED_BEFORE_FIELD_NUMBER: _builtins.int
+    UNKNOWN_IDS_FIELD_NUMBER: _builtins.int
+    LESSONS_FIELD_NUMBER: _builtins.int
+    CPU_SECONDS_FIELD_NUMBER: _builtins.int
+    DIGEST_FIELD_NUMBER: _builtins.int
+    erased: _builtins.int
+    """Rounds that were erased now."""
+    erased_before: _builtins.int
+    """Of the ids that were asked for: how many had been erased before."""
+    lessons: _builtins.int
+    """Lessons that the learner has now."""
+    cpu_seconds: _builtins.float
+    """Seconds of a processor that learning without them took."""
+    digest: _builtins.str
+    """Digest of the state, see Learner.digest."""
+    @_builtins.property
+    def unknown_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Of the ids that were asked for: those that are not in the history, and were not erased either."""
+
+    def __init__(
+        self,
+        *,
+        erased: _builtins.int = ...,
+        erased_before: _builtins.int = ...,
+        unknown_ids: _abc.Iterable[_builtins.str] | None = ...,
+        lessons: _builtins.int = ...,
+        cpu_seconds: _builtins.float = ...,
+        digest: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cpu_seconds", b"cpu_seconds", "digest", b"digest", "erased", b"erased", "erased_before", b"erased_before", "lessons", b"lessons", "unknown_ids", b"unknown_ids"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___EraseRoundsResponse: _TypeAlias = EraseRoundsResponse  # noqa: Y015

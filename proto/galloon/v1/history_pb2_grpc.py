@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class HistoryServiceStub:
-    """Reads the history of learners. Errors are those of LearnerService.
+    """Reads the history of learners, and erases from it. Errors are those of LearnerService.
     """
 
     def __init__(self, channel):
@@ -40,14 +40,27 @@ class HistoryServiceStub:
                 request_serializer=galloon_dot_v1_dot_history__pb2.ListRoundsRequest.SerializeToString,
                 response_deserializer=galloon_dot_v1_dot_history__pb2.ListRoundsResponse.FromString,
                 _registered_method=True)
+        self.EraseRounds = channel.unary_unary(
+                '/galloon.v1.HistoryService/EraseRounds',
+                request_serializer=galloon_dot_v1_dot_history__pb2.EraseRoundsRequest.SerializeToString,
+                response_deserializer=galloon_dot_v1_dot_history__pb2.EraseRoundsResponse.FromString,
+                _registered_method=True)
 
 
 class HistoryServiceServicer:
-    """Reads the history of learners. Errors are those of LearnerService.
+    """Reads the history of learners, and erases from it. Errors are those of LearnerService.
     """
 
     def ListRounds(self, request, context):
         """Lists rounds in pages: what came, what was answered, what was taught. Changes nothing.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def EraseRounds(self, request, context):
+        """Erases rounds, while the learner serves: what was said, answered and taught leaves the history, the snapshots, the
+        learner's state and the files. Answered when all of that is done. Asked for again, it erases what is left.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -61,6 +74,11 @@ def add_HistoryServiceServicer_to_server(servicer, server):
                     request_deserializer=galloon_dot_v1_dot_history__pb2.ListRoundsRequest.FromString,
                     response_serializer=galloon_dot_v1_dot_history__pb2.ListRoundsResponse.SerializeToString,
             ),
+            'EraseRounds': grpc.unary_unary_rpc_method_handler(
+                    servicer.EraseRounds,
+                    request_deserializer=galloon_dot_v1_dot_history__pb2.EraseRoundsRequest.FromString,
+                    response_serializer=galloon_dot_v1_dot_history__pb2.EraseRoundsResponse.SerializeToString,
+            ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
             'galloon.v1.HistoryService', rpc_method_handlers)
@@ -70,7 +88,7 @@ def add_HistoryServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class HistoryService:
-    """Reads the history of learners. Errors are those of LearnerService.
+    """Reads the history of learners, and erases from it. Errors are those of LearnerService.
     """
 
     @staticmethod
@@ -90,6 +108,33 @@ class HistoryService:
             '/galloon.v1.HistoryService/ListRounds',
             galloon_dot_v1_dot_history__pb2.ListRoundsRequest.SerializeToString,
             galloon_dot_v1_dot_history__pb2.ListRoundsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def EraseRounds(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/galloon.v1.HistoryService/EraseRounds',
+            galloon_dot_v1_dot_history__pb2.EraseRoundsRequest.SerializeToString,
+            galloon_dot_v1_dot_history__pb2.EraseRoundsResponse.FromString,
             options,
             channel_credentials,
             insecure,

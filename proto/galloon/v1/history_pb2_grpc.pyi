@@ -27,7 +27,7 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class HistoryServiceStub:
-    """Reads the history of learners. Errors are those of LearnerService."""
+    """Reads the history of learners, and erases from it. Errors are those of LearnerService."""
 
     @_typing.overload
     def __new__(cls, channel: _grpc.Channel) -> _Self: ...
@@ -35,17 +35,25 @@ class HistoryServiceStub:
     def __new__(cls, channel: _aio.Channel) -> HistoryServiceAsyncStub: ...
     ListRounds: _grpc.UnaryUnaryMultiCallable[_history_pb2.ListRoundsRequest, _history_pb2.ListRoundsResponse]
     """Lists rounds in pages: what came, what was answered, what was taught. Changes nothing."""
+    EraseRounds: _grpc.UnaryUnaryMultiCallable[_history_pb2.EraseRoundsRequest, _history_pb2.EraseRoundsResponse]
+    """Erases rounds, while the learner serves: what was said, answered and taught leaves the history, the snapshots, the
+    learner's state and the files. Answered when all of that is done. Asked for again, it erases what is left.
+    """
 
 @_typing.type_check_only
 class HistoryServiceAsyncStub(HistoryServiceStub):
-    """Reads the history of learners. Errors are those of LearnerService."""
+    """Reads the history of learners, and erases from it. Errors are those of LearnerService."""
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     ListRounds: _aio.UnaryUnaryMultiCallable[_history_pb2.ListRoundsRequest, _history_pb2.ListRoundsResponse]  # type: ignore[assignment]
     """Lists rounds in pages: what came, what was answered, what was taught. Changes nothing."""
+    EraseRounds: _aio.UnaryUnaryMultiCallable[_history_pb2.EraseRoundsRequest, _history_pb2.EraseRoundsResponse]  # type: ignore[assignment]
+    """Erases rounds, while the learner serves: what was said, answered and taught leaves the history, the snapshots, the
+    learner's state and the files. Answered when all of that is done. Asked for again, it erases what is left.
+    """
 
 class HistoryServiceServicer(metaclass=_abc_1.ABCMeta):
-    """Reads the history of learners. Errors are those of LearnerService."""
+    """Reads the history of learners, and erases from it. Errors are those of LearnerService."""
 
     @_abc_1.abstractmethod
     def ListRounds(
@@ -54,5 +62,15 @@ class HistoryServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_history_pb2.ListRoundsResponse, _abc.Awaitable[_history_pb2.ListRoundsResponse]]:
         """Lists rounds in pages: what came, what was answered, what was taught. Changes nothing."""
+
+    @_abc_1.abstractmethod
+    def EraseRounds(
+        self,
+        request: _history_pb2.EraseRoundsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_history_pb2.EraseRoundsResponse, _abc.Awaitable[_history_pb2.EraseRoundsResponse]]:
+        """Erases rounds, while the learner serves: what was said, answered and taught leaves the history, the snapshots, the
+        learner's state and the files. Answered when all of that is done. Asked for again, it erases what is left.
+        """
 
 def add_HistoryServiceServicer_to_server(servicer: HistoryServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

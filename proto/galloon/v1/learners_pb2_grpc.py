@@ -67,6 +67,11 @@ class LearnerServiceStub:
                 request_serializer=galloon_dot_v1_dot_learners__pb2.RebuildLearnerRequest.SerializeToString,
                 response_deserializer=galloon_dot_v1_dot_learners__pb2.RebuildLearnerResponse.FromString,
                 _registered_method=True)
+        self.UpdateLearner = channel.unary_unary(
+                '/galloon.v1.LearnerService/UpdateLearner',
+                request_serializer=galloon_dot_v1_dot_learners__pb2.UpdateLearnerRequest.SerializeToString,
+                response_deserializer=galloon_dot_v1_dot_learners__pb2.UpdateLearnerResponse.FromString,
+                _registered_method=True)
         self.ExportLearner = channel.unary_stream(
                 '/galloon.v1.LearnerService/ExportLearner',
                 request_serializer=galloon_dot_v1_dot_learners__pb2.ExportLearnerRequest.SerializeToString,
@@ -139,6 +144,15 @@ class LearnerServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def UpdateLearner(self, request, context):
+        """Changes a learner's spec, while it serves; answered when the changed learner has taken the place of the old one.
+        What was learned is carried over, or learned again from the history. INVALID_ARGUMENT names the field that cannot
+        be so. The same change again changes nothing, so a retry is safe.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ExportLearner(self, request, context):
         """The whole learner as bytes (spec and state; the history stays), in chunks of at most 256 KiB.
         """
@@ -200,6 +214,11 @@ def add_LearnerServiceServicer_to_server(servicer, server):
                     servicer.RebuildLearner,
                     request_deserializer=galloon_dot_v1_dot_learners__pb2.RebuildLearnerRequest.FromString,
                     response_serializer=galloon_dot_v1_dot_learners__pb2.RebuildLearnerResponse.SerializeToString,
+            ),
+            'UpdateLearner': grpc.unary_unary_rpc_method_handler(
+                    servicer.UpdateLearner,
+                    request_deserializer=galloon_dot_v1_dot_learners__pb2.UpdateLearnerRequest.FromString,
+                    response_serializer=galloon_dot_v1_dot_learners__pb2.UpdateLearnerResponse.SerializeToString,
             ),
             'ExportLearner': grpc.unary_stream_rpc_method_handler(
                     servicer.ExportLearner,
@@ -387,6 +406,33 @@ class LearnerService:
             '/galloon.v1.LearnerService/RebuildLearner',
             galloon_dot_v1_dot_learners__pb2.RebuildLearnerRequest.SerializeToString,
             galloon_dot_v1_dot_learners__pb2.RebuildLearnerResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def UpdateLearner(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/galloon.v1.LearnerService/UpdateLearner',
+            galloon_dot_v1_dot_learners__pb2.UpdateLearnerRequest.SerializeToString,
+            galloon_dot_v1_dot_learners__pb2.UpdateLearnerResponse.FromString,
             options,
             channel_credentials,
             insecure,

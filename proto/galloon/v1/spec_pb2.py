@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x15galloon/v1/spec.proto\x12\ngalloon.v1\"\x92\x06\n\x0bLearnerSpec\x12\x0f\n\x07\x65ngines\x18\x01 \x03(\t\x12-\n\talgorithm\x18\x02 \x01(\x0e\x32\x15.galloon.v1.AlgorithmH\x00\x88\x01\x01\x12\x1e\n\x04gain\x18\x03 \x01(\x0b\x32\x10.galloon.v1.Gain\x12)\n\x07setting\x18\x04 \x01(\x0e\x32\x13.galloon.v1.SettingH\x01\x88\x01\x01\x12#\n\x04unit\x18\x05 \x01(\x0e\x32\x10.galloon.v1.UnitH\x02\x88\x01\x01\x12\x17\n\nnormalizer\x18\x06 \x01(\tH\x03\x88\x01\x01\x12\x13\n\x06window\x18\x07 \x01(\rH\x04\x88\x01\x01\x12\x16\n\tautomaton\x18\x08 \x01(\tH\x05\x88\x01\x01\x12\x0f\n\x07\x64\x65rived\x18\t \x03(\t\x12\x0e\n\x06labels\x18\n \x03(\t\x12\x14\n\x07horizon\x18\x0b \x01(\x04H\x06\x88\x01\x01\x12\x1a\n\rlearning_rate\x18\x0c \x01(\x01H\x07\x88\x01\x01\x12\x17\n\ngain_bound\x18\r \x01(\x01H\x08\x88\x01\x01\x12\'\n\x06\x64\x65\x63ide\x18\x0e \x01(\x0e\x32\x12.galloon.v1.DecideH\t\x88\x01\x01\x12\x11\n\x04seed\x18\x0f \x01(\x04H\n\x88\x01\x01\x12\x35\n\x07options\x18\x10 \x03(\x0b\x32$.galloon.v1.LearnerSpec.OptionsEntry\x12>\n\x0ctext_options\x18\x11 \x03(\x0b\x32(.galloon.v1.LearnerSpec.TextOptionsEntry\x1a.\n\x0cOptionsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x01:\x02\x38\x01\x1a\x32\n\x10TextOptionsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x42\x0c\n\n_algorithmB\n\n\x08_settingB\x07\n\x05_unitB\r\n\x0b_normalizerB\t\n\x07_windowB\x0c\n\n_automatonB\n\n\x08_horizonB\x10\n\x0e_learning_rateB\r\n\x0b_gain_boundB\t\n\x07_decideB\x07\n\x05_seed\"\x95\x02\n\x04Gain\x12/\n\nslot_match\x18\x01 \x01(\x0b\x32\x19.galloon.v1.SlotMatchGainH\x00\x12&\n\x05ngram\x18\x02 \x01(\x0b\x32\x15.galloon.v1.NgramGainH\x00\x12,\n\x08patterns\x18\x03 \x01(\x0b\x32\x18.galloon.v1.PatternsGainH\x00\x12&\n\x05regex\x18\x04 \x01(\x0b\x32\x15.galloon.v1.RegexGainH\x00\x12&\n\x05gappy\x18\x05 \x01(\x0b\x32\x15.galloon.v1.GappyGainH\x00\x12.\n\tarbitrary\x18\x06 \x01(\x0b\x32\x19.galloon.v1.ArbitraryGainH\x00\x42\x06\n\x04gain\"\x0f\n\rSlotMatchGain\"/\n\tNgramGain\x12\r\n\x05order\x18\x01 \x01(\r\x12\x13\n\x0b\x63ount_nulls\x18\x02 \x01(\x08\"J\n\x0cPatternsGain\x12%\n\x08patterns\x18\x01 \x03(\x0b\x32\x13.galloon.v1.Pattern\x12\x13\n\x0b\x63ount_nulls\x18\x02 \x01(\x08\"9\n\x07Pattern\x12\x0e\n\x06tokens\x18\x01 \x03(\t\x12\x13\n\x06weight\x18\x02 \x01(\x01H\x00\x88\x01\x01\x42\t\n\x07_weight\"T\n\tRegexGain\x12\x12\n\nexpression\x18\x01 \x01(\t\x12\x13\n\x06weight\x18\x02 \x01(\x01H\x00\x88\x01\x01\x12\x13\n\x0b\x63ount_nulls\x18\x03 \x01(\x08\x42\t\n\x07_weight\"\x9e\x01\n\tGappyGain\x12\x0f\n\x07lengths\x18\x01 \x03(\r\x12%\n\x08patterns\x18\x02 \x03(\x0b\x32\x13.galloon.v1.Pattern\x12\x15\n\x08\x64iscount\x18\x03 \x01(\x01H\x00\x88\x01\x01\x12\x14\n\x07max_gap\x18\x04 \x01(\rH\x01\x88\x01\x01\x12\x13\n\x0b\x63ount_nulls\x18\x05 \x01(\x08\x42\x0b\n\t_discountB\n\n\x08_max_gap\"-\n\rArbitraryGain\x12\x12\n\x05\x62ound\x18\x01 \x01(\x01H\x00\x88\x01\x01\x42\x08\n\x06_bound*\xc0\x02\n\tAlgorithm\x12\x19\n\x15\x41LGORITHM_UNSPECIFIED\x10\x00\x12\x12\n\x0e\x41LGORITHM_TIED\x10\x01\x12\x1d\n\x19\x41LGORITHM_COMPONENT_HEDGE\x10\x02\x12\x1c\n\x18\x41LGORITHM_EXPANDED_HEDGE\x10\x03\x12\x1e\n\x1a\x41LGORITHM_PERTURBED_LEADER\x10\x04\x12\x19\n\x15\x41LGORITHM_SEMI_BANDIT\x10\x05\x12\x16\n\x12\x41LGORITHM_COM_BAND\x10\x06\x12\x18\n\x14\x41LGORITHM_EXP3_PATHS\x10\x07\x12!\n\x1d\x41LGORITHM_BARRIER_SEMI_BANDIT\x10\x08\x12\x1c\n\x18\x41LGORITHM_BARRIER_BANDIT\x10\t\x12\x19\n\x15\x41LGORITHM_FIXED_SHARE\x10\n*a\n\x07Setting\x12\x17\n\x13SETTING_UNSPECIFIED\x10\x00\x12\x10\n\x0cSETTING_FULL\x10\x01\x12\x17\n\x13SETTING_SEMI_BANDIT\x10\x02\x12\x12\n\x0eSETTING_BANDIT\x10\x03*:\n\x04Unit\x12\x14\n\x10UNIT_UNSPECIFIED\x10\x00\x12\r\n\tUNIT_WORD\x10\x01\x12\r\n\tUNIT_CHAR\x10\x02*D\n\x06\x44\x65\x63ide\x12\x16\n\x12\x44\x45\x43IDE_UNSPECIFIED\x10\x00\x12\x11\n\rDECIDE_SAMPLE\x10\x01\x12\x0f\n\x0b\x44\x45\x43IDE_BEST\x10\x02\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x15galloon/v1/spec.proto\x12\ngalloon.v1\"\xb2\x06\n\x0bLearnerSpec\x12\x0f\n\x07\x65ngines\x18\x01 \x03(\t\x12-\n\talgorithm\x18\x02 \x01(\x0e\x32\x15.galloon.v1.AlgorithmH\x00\x88\x01\x01\x12\x1e\n\x04gain\x18\x03 \x01(\x0b\x32\x10.galloon.v1.Gain\x12)\n\x07setting\x18\x04 \x01(\x0e\x32\x13.galloon.v1.SettingH\x01\x88\x01\x01\x12#\n\x04unit\x18\x05 \x01(\x0e\x32\x10.galloon.v1.UnitH\x02\x88\x01\x01\x12\x17\n\nnormalizer\x18\x06 \x01(\tH\x03\x88\x01\x01\x12\x13\n\x06window\x18\x07 \x01(\rH\x04\x88\x01\x01\x12\x16\n\tautomaton\x18\x08 \x01(\tH\x05\x88\x01\x01\x12\x0f\n\x07\x64\x65rived\x18\t \x03(\t\x12\x0e\n\x06labels\x18\n \x03(\t\x12\x14\n\x07horizon\x18\x0b \x01(\x04H\x06\x88\x01\x01\x12\x1a\n\rlearning_rate\x18\x0c \x01(\x01H\x07\x88\x01\x01\x12\x17\n\ngain_bound\x18\r \x01(\x01H\x08\x88\x01\x01\x12\'\n\x06\x64\x65\x63ide\x18\x0e \x01(\x0e\x32\x12.galloon.v1.DecideH\t\x88\x01\x01\x12\x11\n\x04seed\x18\x0f \x01(\x04H\n\x88\x01\x01\x12\x35\n\x07options\x18\x10 \x03(\x0b\x32$.galloon.v1.LearnerSpec.OptionsEntry\x12>\n\x0ctext_options\x18\x11 \x03(\x0b\x32(.galloon.v1.LearnerSpec.TextOptionsEntry\x12\x13\n\x06\x61nswer\x18\x12 \x01(\tH\x0b\x88\x01\x01\x1a.\n\x0cOptionsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x01:\x02\x38\x01\x1a\x32\n\x10TextOptionsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x42\x0c\n\n_algorithmB\n\n\x08_settingB\x07\n\x05_unitB\r\n\x0b_normalizerB\t\n\x07_windowB\x0c\n\n_automatonB\n\n\x08_horizonB\x10\n\x0e_learning_rateB\r\n\x0b_gain_boundB\t\n\x07_decideB\x07\n\x05_seedB\t\n\x07_answer\"\x95\x02\n\x04Gain\x12/\n\nslot_match\x18\x01 \x01(\x0b\x32\x19.galloon.v1.SlotMatchGainH\x00\x12&\n\x05ngram\x18\x02 \x01(\x0b\x32\x15.galloon.v1.NgramGainH\x00\x12,\n\x08patterns\x18\x03 \x01(\x0b\x32\x18.galloon.v1.PatternsGainH\x00\x12&\n\x05regex\x18\x04 \x01(\x0b\x32\x15.galloon.v1.RegexGainH\x00\x12&\n\x05gappy\x18\x05 \x01(\x0b\x32\x15.galloon.v1.GappyGainH\x00\x12.\n\tarbitrary\x18\x06 \x01(\x0b\x32\x19.galloon.v1.ArbitraryGainH\x00\x42\x06\n\x04gain\"\x0f\n\rSlotMatchGain\"/\n\tNgramGain\x12\r\n\x05order\x18\x01 \x01(\r\x12\x13\n\x0b\x63ount_nulls\x18\x02 \x01(\x08\"J\n\x0cPatternsGain\x12%\n\x08patterns\x18\x01 \x03(\x0b\x32\x13.galloon.v1.Pattern\x12\x13\n\x0b\x63ount_nulls\x18\x02 \x01(\x08\"9\n\x07Pattern\x12\x0e\n\x06tokens\x18\x01 \x03(\t\x12\x13\n\x06weight\x18\x02 \x01(\x01H\x00\x88\x01\x01\x42\t\n\x07_weight\"T\n\tRegexGain\x12\x12\n\nexpression\x18\x01 \x01(\t\x12\x13\n\x06weight\x18\x02 \x01(\x01H\x00\x88\x01\x01\x12\x13\n\x0b\x63ount_nulls\x18\x03 \x01(\x08\x42\t\n\x07_weight\"\x9e\x01\n\tGappyGain\x12\x0f\n\x07lengths\x18\x01 \x03(\r\x12%\n\x08patterns\x18\x02 \x03(\x0b\x32\x13.galloon.v1.Pattern\x12\x15\n\x08\x64iscount\x18\x03 \x01(\x01H\x00\x88\x01\x01\x12\x14\n\x07max_gap\x18\x04 \x01(\rH\x01\x88\x01\x01\x12\x13\n\x0b\x63ount_nulls\x18\x05 \x01(\x08\x42\x0b\n\t_discountB\n\n\x08_max_gap\"-\n\rArbitraryGain\x12\x12\n\x05\x62ound\x18\x01 \x01(\x01H\x00\x88\x01\x01\x42\x08\n\x06_bound*\xc0\x02\n\tAlgorithm\x12\x19\n\x15\x41LGORITHM_UNSPECIFIED\x10\x00\x12\x12\n\x0e\x41LGORITHM_TIED\x10\x01\x12\x1d\n\x19\x41LGORITHM_COMPONENT_HEDGE\x10\x02\x12\x1c\n\x18\x41LGORITHM_EXPANDED_HEDGE\x10\x03\x12\x1e\n\x1a\x41LGORITHM_PERTURBED_LEADER\x10\x04\x12\x19\n\x15\x41LGORITHM_SEMI_BANDIT\x10\x05\x12\x16\n\x12\x41LGORITHM_COM_BAND\x10\x06\x12\x18\n\x14\x41LGORITHM_EXP3_PATHS\x10\x07\x12!\n\x1d\x41LGORITHM_BARRIER_SEMI_BANDIT\x10\x08\x12\x1c\n\x18\x41LGORITHM_BARRIER_BANDIT\x10\t\x12\x19\n\x15\x41LGORITHM_FIXED_SHARE\x10\n*a\n\x07Setting\x12\x17\n\x13SETTING_UNSPECIFIED\x10\x00\x12\x10\n\x0cSETTING_FULL\x10\x01\x12\x17\n\x13SETTING_SEMI_BANDIT\x10\x02\x12\x12\n\x0eSETTING_BANDIT\x10\x03*:\n\x04Unit\x12\x14\n\x10UNIT_UNSPECIFIED\x10\x00\x12\r\n\tUNIT_WORD\x10\x01\x12\r\n\tUNIT_CHAR\x10\x02*D\n\x06\x44\x65\x63ide\x12\x16\n\x12\x44\x45\x43IDE_UNSPECIFIED\x10\x00\x12\x11\n\rDECIDE_SAMPLE\x10\x01\x12\x0f\n\x0b\x44\x45\x43IDE_BEST\x10\x02\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -35,34 +35,34 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_LEARNERSPEC_OPTIONSENTRY']._serialized_options = b'8\001'
   _globals['_LEARNERSPEC_TEXTOPTIONSENTRY']._loaded_options = None
   _globals['_LEARNERSPEC_TEXTOPTIONSENTRY']._serialized_options = b'8\001'
-  _globals['_ALGORITHM']._serialized_start=1602
-  _globals['_ALGORITHM']._serialized_end=1922
-  _globals['_SETTING']._serialized_start=1924
-  _globals['_SETTING']._serialized_end=2021
-  _globals['_UNIT']._serialized_start=2023
-  _globals['_UNIT']._serialized_end=2081
-  _globals['_DECIDE']._serialized_start=2083
-  _globals['_DECIDE']._serialized_end=2151
+  _globals['_ALGORITHM']._serialized_start=1634
+  _globals['_ALGORITHM']._serialized_end=1954
+  _globals['_SETTING']._serialized_start=1956
+  _globals['_SETTING']._serialized_end=2053
+  _globals['_UNIT']._serialized_start=2055
+  _globals['_UNIT']._serialized_end=2113
+  _globals['_DECIDE']._serialized_start=2115
+  _globals['_DECIDE']._serialized_end=2183
   _globals['_LEARNERSPEC']._serialized_start=38
-  _globals['_LEARNERSPEC']._serialized_end=824
-  _globals['_LEARNERSPEC_OPTIONSENTRY']._serialized_start=586
-  _globals['_LEARNERSPEC_OPTIONSENTRY']._serialized_end=632
-  _globals['_LEARNERSPEC_TEXTOPTIONSENTRY']._serialized_start=634
-  _globals['_LEARNERSPEC_TEXTOPTIONSENTRY']._serialized_end=684
-  _globals['_GAIN']._serialized_start=827
-  _globals['_GAIN']._serialized_end=1104
-  _globals['_SLOTMATCHGAIN']._serialized_start=1106
-  _globals['_SLOTMATCHGAIN']._serialized_end=1121
-  _globals['_NGRAMGAIN']._serialized_start=1123
-  _globals['_NGRAMGAIN']._serialized_end=1170
-  _globals['_PATTERNSGAIN']._serialized_start=1172
-  _globals['_PATTERNSGAIN']._serialized_end=1246
-  _globals['_PATTERN']._serialized_start=1248
-  _globals['_PATTERN']._serialized_end=1305
-  _globals['_REGEXGAIN']._serialized_start=1307
-  _globals['_REGEXGAIN']._serialized_end=1391
-  _globals['_GAPPYGAIN']._serialized_start=1394
-  _globals['_GAPPYGAIN']._serialized_end=1552
-  _globals['_ARBITRARYGAIN']._serialized_start=1554
-  _globals['_ARBITRARYGAIN']._serialized_end=1599
+  _globals['_LEARNERSPEC']._serialized_end=856
+  _globals['_LEARNERSPEC_OPTIONSENTRY']._serialized_start=607
+  _globals['_LEARNERSPEC_OPTIONSENTRY']._serialized_end=653
+  _globals['_LEARNERSPEC_TEXTOPTIONSENTRY']._serialized_start=655
+  _globals['_LEARNERSPEC_TEXTOPTIONSENTRY']._serialized_end=705
+  _globals['_GAIN']._serialized_start=859
+  _globals['_GAIN']._serialized_end=1136
+  _globals['_SLOTMATCHGAIN']._serialized_start=1138
+  _globals['_SLOTMATCHGAIN']._serialized_end=1153
+  _globals['_NGRAMGAIN']._serialized_start=1155
+  _globals['_NGRAMGAIN']._serialized_end=1202
+  _globals['_PATTERNSGAIN']._serialized_start=1204
+  _globals['_PATTERNSGAIN']._serialized_end=1278
+  _globals['_PATTERN']._serialized_start=1280
+  _globals['_PATTERN']._serialized_end=1337
+  _globals['_REGEXGAIN']._serialized_start=1339
+  _globals['_REGEXGAIN']._serialized_end=1423
+  _globals['_GAPPYGAIN']._serialized_start=1426
+  _globals['_GAPPYGAIN']._serialized_end=1584
+  _globals['_ARBITRARYGAIN']._serialized_start=1586
+  _globals['_ARBITRARYGAIN']._serialized_end=1631
 # @@protoc_insertion_point(module_scope)

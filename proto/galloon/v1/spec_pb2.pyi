@@ -216,6 +216,7 @@ class LearnerSpec(_message.Message):
     SEED_FIELD_NUMBER: _builtins.int
     OPTIONS_FIELD_NUMBER: _builtins.int
     TEXT_OPTIONS_FIELD_NUMBER: _builtins.int
+    ANSWER_FIELD_NUMBER: _builtins.int
     algorithm: Global___Algorithm.ValueType
     """How it learns. Default ALGORITHM_TIED."""
     setting: Global___Setting.ValueType
@@ -244,6 +245,11 @@ class LearnerSpec(_message.Message):
     """
     seed: _builtins.int
     """Keys the random numbers, together with the round's number. 0 (default) to 2^63 - 1."""
+    answer: _builtins.str
+    """Who is answered: "vote", or the name of an engine. The learner then runs in the shadow of it: it learns, what it
+    would have answered is in `Choice.own_text`, and it is compared (ChallengeService) until the gate is opened.
+    Only with a setting that is full. Default: the learner's own combination.
+    """
     @_builtins.property
     def engines(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Names of the engines, different and not empty, 1 to 64. May be empty only with `automaton`."""
@@ -292,13 +298,16 @@ class LearnerSpec(_message.Message):
         seed: _builtins.int | None = ...,
         options: _abc.Mapping[_builtins.str, _builtins.float] | None = ...,
         text_options: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
+        answer: _builtins.str | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_algorithm", b"_algorithm", "_automaton", b"_automaton", "_decide", b"_decide", "_gain_bound", b"_gain_bound", "_horizon", b"_horizon", "_learning_rate", b"_learning_rate", "_normalizer", b"_normalizer", "_seed", b"_seed", "_setting", b"_setting", "_unit", b"_unit", "_window", b"_window", "algorithm", b"algorithm", "automaton", b"automaton", "decide", b"decide", "gain", b"gain", "gain_bound", b"gain_bound", "horizon", b"horizon", "learning_rate", b"learning_rate", "normalizer", b"normalizer", "seed", b"seed", "setting", b"setting", "unit", b"unit", "window", b"window"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_algorithm", b"_algorithm", "_answer", b"_answer", "_automaton", b"_automaton", "_decide", b"_decide", "_gain_bound", b"_gain_bound", "_horizon", b"_horizon", "_learning_rate", b"_learning_rate", "_normalizer", b"_normalizer", "_seed", b"_seed", "_setting", b"_setting", "_unit", b"_unit", "_window", b"_window", "algorithm", b"algorithm", "answer", b"answer", "automaton", b"automaton", "decide", b"decide", "gain", b"gain", "gain_bound", b"gain_bound", "horizon", b"horizon", "learning_rate", b"learning_rate", "normalizer", b"normalizer", "seed", b"seed", "setting", b"setting", "unit", b"unit", "window", b"window"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_algorithm", b"_algorithm", "_automaton", b"_automaton", "_decide", b"_decide", "_gain_bound", b"_gain_bound", "_horizon", b"_horizon", "_learning_rate", b"_learning_rate", "_normalizer", b"_normalizer", "_seed", b"_seed", "_setting", b"_setting", "_unit", b"_unit", "_window", b"_window", "algorithm", b"algorithm", "automaton", b"automaton", "decide", b"decide", "derived", b"derived", "engines", b"engines", "gain", b"gain", "gain_bound", b"gain_bound", "horizon", b"horizon", "labels", b"labels", "learning_rate", b"learning_rate", "normalizer", b"normalizer", "options", b"options", "seed", b"seed", "setting", b"setting", "text_options", b"text_options", "unit", b"unit", "window", b"window"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_algorithm", b"_algorithm", "_answer", b"_answer", "_automaton", b"_automaton", "_decide", b"_decide", "_gain_bound", b"_gain_bound", "_horizon", b"_horizon", "_learning_rate", b"_learning_rate", "_normalizer", b"_normalizer", "_seed", b"_seed", "_setting", b"_setting", "_unit", b"_unit", "_window", b"_window", "algorithm", b"algorithm", "answer", b"answer", "automaton", b"automaton", "decide", b"decide", "derived", b"derived", "engines", b"engines", "gain", b"gain", "gain_bound", b"gain_bound", "horizon", b"horizon", "labels", b"labels", "learning_rate", b"learning_rate", "normalizer", b"normalizer", "options", b"options", "seed", b"seed", "setting", b"setting", "text_options", b"text_options", "unit", b"unit", "window", b"window"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__algorithm: _TypeAlias = _typing.Literal["algorithm"]  # noqa: Y015
     _WhichOneofArgType__algorithm: _TypeAlias = _typing.Literal["_algorithm", b"_algorithm"]  # noqa: Y015
+    _WhichOneofReturnType__answer: _TypeAlias = _typing.Literal["answer"]  # noqa: Y015
+    _WhichOneofArgType__answer: _TypeAlias = _typing.Literal["_answer", b"_answer"]  # noqa: Y015
     _WhichOneofReturnType__automaton: _TypeAlias = _typing.Literal["automaton"]  # noqa: Y015
     _WhichOneofArgType__automaton: _TypeAlias = _typing.Literal["_automaton", b"_automaton"]  # noqa: Y015
     _WhichOneofReturnType__decide: _TypeAlias = _typing.Literal["decide"]  # noqa: Y015
@@ -321,6 +330,8 @@ class LearnerSpec(_message.Message):
     _WhichOneofArgType__window: _TypeAlias = _typing.Literal["_window", b"_window"]  # noqa: Y015
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__algorithm) -> _WhichOneofReturnType__algorithm | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__answer) -> _WhichOneofReturnType__answer | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__automaton) -> _WhichOneofReturnType__automaton | None: ...
     @_typing.overload

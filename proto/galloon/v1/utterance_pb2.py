@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1agalloon/v1/utterance.proto\x12\ngalloon.v1\"\x84\x02\n\tUtterance\x12\n\n\x02id\x18\x01 \x01(\t\x12\"\n\x05slots\x18\x02 \x01(\x0b\x32\x11.galloon.v1.SlotsH\x00\x12,\n\x07outputs\x18\x03 \x01(\x0b\x32\x19.galloon.v1.EngineOutputsH\x00\x12/\n\x0cnamed_tokens\x18\x04 \x01(\x0b\x32\x17.galloon.v1.NamedTokensH\x00\x12\x31\n\x06labels\x18\x05 \x03(\x0b\x32!.galloon.v1.Utterance.LabelsEntry\x1a-\n\x0bLabelsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x42\x06\n\x04said\"/\n\x05Slots\x12&\n\x06offers\x18\x01 \x03(\x0b\x32\x16.galloon.v1.SlotOffers\"A\n\nSlotOffers\x12\x0e\n\x06\x65ngine\x18\x01 \x01(\t\x12\x0e\n\x06tokens\x18\x02 \x03(\t\x12\x13\n\x0b\x63onfidences\x18\x03 \x03(\x02\":\n\rEngineOutputs\x12)\n\x07\x65ngines\x18\x01 \x03(\x0b\x32\x18.galloon.v1.EngineOutput\"\xd5\x01\n\x0c\x45ngineOutput\x12\x0e\n\x06\x65ngine\x18\x01 \x01(\t\x12\r\n\x05words\x18\x02 \x03(\t\x12\x13\n\x0b\x63onfidences\x18\x03 \x03(\x02\x12\x0e\n\x06starts\x18\x04 \x03(\x02\x12\x0c\n\x04\x65nds\x18\x05 \x03(\x02\x12\x17\n\nconfidence\x18\x06 \x01(\x02H\x00\x88\x01\x01\x12%\n\x05nbest\x18\x07 \x03(\x0b\x32\x16.galloon.v1.Hypothesis\x12$\n\x07lattice\x18\x08 \x01(\x0b\x32\x13.galloon.v1.LatticeB\r\n\x0b_confidence\"N\n\nHypothesis\x12\r\n\x05words\x18\x01 \x03(\t\x12\x13\n\x0b\x63onfidences\x18\x02 \x03(\x02\x12\x12\n\x05score\x18\x03 \x01(\x01H\x00\x88\x01\x01\x42\x08\n\x06_score\"\x93\x01\n\x07Lattice\x12\x13\n\x0bstate_count\x18\x01 \x01(\r\x12\x0f\n\x07initial\x18\x02 \x01(\r\x12\x0e\n\x06\x66inals\x18\x03 \x03(\r\x12\x0f\n\x07sources\x18\x04 \x03(\r\x12\x0f\n\x07targets\x18\x05 \x03(\r\x12\r\n\x05words\x18\x06 \x03(\t\x12\x12\n\nlog_scores\x18\x07 \x03(\x01\x12\r\n\x05times\x18\x08 \x03(\x01\",\n\x0bNamedTokens\x12\r\n\x05names\x18\x01 \x03(\t\x12\x0e\n\x06tokens\x18\x02 \x03(\tb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1agalloon/v1/utterance.proto\x12\ngalloon.v1\"\x92\x02\n\tUtterance\x12\n\n\x02id\x18\x01 \x01(\t\x12\"\n\x05slots\x18\x02 \x01(\x0b\x32\x11.galloon.v1.SlotsH\x00\x12,\n\x07outputs\x18\x03 \x01(\x0b\x32\x19.galloon.v1.EngineOutputsH\x00\x12/\n\x0cnamed_tokens\x18\x04 \x01(\x0b\x32\x17.galloon.v1.NamedTokensH\x00\x12\x31\n\x06labels\x18\x05 \x03(\x0b\x32!.galloon.v1.Utterance.LabelsEntry\x12\x0c\n\x04late\x18\x06 \x01(\x08\x1a-\n\x0bLabelsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x42\x06\n\x04said\"/\n\x05Slots\x12&\n\x06offers\x18\x01 \x03(\x0b\x32\x16.galloon.v1.SlotOffers\"A\n\nSlotOffers\x12\x0e\n\x06\x65ngine\x18\x01 \x01(\t\x12\x0e\n\x06tokens\x18\x02 \x03(\t\x12\x13\n\x0b\x63onfidences\x18\x03 \x03(\x02\":\n\rEngineOutputs\x12)\n\x07\x65ngines\x18\x01 \x03(\x0b\x32\x18.galloon.v1.EngineOutput\"\xd5\x01\n\x0c\x45ngineOutput\x12\x0e\n\x06\x65ngine\x18\x01 \x01(\t\x12\r\n\x05words\x18\x02 \x03(\t\x12\x13\n\x0b\x63onfidences\x18\x03 \x03(\x02\x12\x0e\n\x06starts\x18\x04 \x03(\x02\x12\x0c\n\x04\x65nds\x18\x05 \x03(\x02\x12\x17\n\nconfidence\x18\x06 \x01(\x02H\x00\x88\x01\x01\x12%\n\x05nbest\x18\x07 \x03(\x0b\x32\x16.galloon.v1.Hypothesis\x12$\n\x07lattice\x18\x08 \x01(\x0b\x32\x13.galloon.v1.LatticeB\r\n\x0b_confidence\"N\n\nHypothesis\x12\r\n\x05words\x18\x01 \x03(\t\x12\x13\n\x0b\x63onfidences\x18\x02 \x03(\x02\x12\x12\n\x05score\x18\x03 \x01(\x01H\x00\x88\x01\x01\x42\x08\n\x06_score\"\xdc\x01\n\x07Lattice\x12\x13\n\x0bstate_count\x18\x01 \x01(\r\x12\x0f\n\x07initial\x18\x02 \x01(\r\x12\x0e\n\x06\x66inals\x18\x03 \x03(\r\x12\x0f\n\x07sources\x18\x04 \x03(\r\x12\x0f\n\x07targets\x18\x05 \x03(\r\x12\r\n\x05words\x18\x06 \x03(\t\x12\x12\n\nlog_scores\x18\x07 \x03(\x01\x12\r\n\x05times\x18\x08 \x03(\x01\x12\x17\n\x0f\x61\x63oustic_scores\x18\t \x03(\x01\x12\x16\n\x0e\x61\x63oustic_scale\x18\n \x01(\x01\x12\x16\n\x0elanguage_scale\x18\x0b \x01(\x01\",\n\x0bNamedTokens\x12\r\n\x05names\x18\x01 \x03(\t\x12\x0e\n\x06tokens\x18\x02 \x03(\tb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -34,21 +34,21 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_UTTERANCE_LABELSENTRY']._loaded_options = None
   _globals['_UTTERANCE_LABELSENTRY']._serialized_options = b'8\001'
   _globals['_UTTERANCE']._serialized_start=43
-  _globals['_UTTERANCE']._serialized_end=303
-  _globals['_UTTERANCE_LABELSENTRY']._serialized_start=250
-  _globals['_UTTERANCE_LABELSENTRY']._serialized_end=295
-  _globals['_SLOTS']._serialized_start=305
-  _globals['_SLOTS']._serialized_end=352
-  _globals['_SLOTOFFERS']._serialized_start=354
-  _globals['_SLOTOFFERS']._serialized_end=419
-  _globals['_ENGINEOUTPUTS']._serialized_start=421
-  _globals['_ENGINEOUTPUTS']._serialized_end=479
-  _globals['_ENGINEOUTPUT']._serialized_start=482
-  _globals['_ENGINEOUTPUT']._serialized_end=695
-  _globals['_HYPOTHESIS']._serialized_start=697
-  _globals['_HYPOTHESIS']._serialized_end=775
-  _globals['_LATTICE']._serialized_start=778
-  _globals['_LATTICE']._serialized_end=925
-  _globals['_NAMEDTOKENS']._serialized_start=927
-  _globals['_NAMEDTOKENS']._serialized_end=971
+  _globals['_UTTERANCE']._serialized_end=317
+  _globals['_UTTERANCE_LABELSENTRY']._serialized_start=264
+  _globals['_UTTERANCE_LABELSENTRY']._serialized_end=309
+  _globals['_SLOTS']._serialized_start=319
+  _globals['_SLOTS']._serialized_end=366
+  _globals['_SLOTOFFERS']._serialized_start=368
+  _globals['_SLOTOFFERS']._serialized_end=433
+  _globals['_ENGINEOUTPUTS']._serialized_start=435
+  _globals['_ENGINEOUTPUTS']._serialized_end=493
+  _globals['_ENGINEOUTPUT']._serialized_start=496
+  _globals['_ENGINEOUTPUT']._serialized_end=709
+  _globals['_HYPOTHESIS']._serialized_start=711
+  _globals['_HYPOTHESIS']._serialized_end=789
+  _globals['_LATTICE']._serialized_start=792
+  _globals['_LATTICE']._serialized_end=1012
+  _globals['_NAMEDTOKENS']._serialized_start=1014
+  _globals['_NAMEDTOKENS']._serialized_end=1058
 # @@protoc_insertion_point(module_scope)

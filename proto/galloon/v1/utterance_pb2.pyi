@@ -52,9 +52,17 @@ class Utterance(_message.Message):
     OUTPUTS_FIELD_NUMBER: _builtins.int
     NAMED_TOKENS_FIELD_NUMBER: _builtins.int
     LABELS_FIELD_NUMBER: _builtins.int
+    LATE_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Chosen by the client, different for each utterance of a learner. 1 to 256 bytes. Sending an id again with
     the same content gives the same answer and no second round, so every retry is safe.
+    """
+    late: _builtins.bool
+    """True: these outputs come later than others of an utterance that was answered under this id and is not taught yet
+    (a slow engine, a second pass). The round takes them in, and the answer is a revised one (Choice.revised), durable
+    when it comes; feedback then counts for it. Of an engine that is in the round already the same again changes
+    nothing, anything else is ALREADY_EXISTS. In the form of the first outputs, without labels. NOT_FOUND for a round
+    that is not known, ALREADY_EXISTS for one that has been taught. Default false.
     """
     @_builtins.property
     def slots(self) -> Global___Slots:
@@ -82,10 +90,11 @@ class Utterance(_message.Message):
         outputs: Global___EngineOutputs | None = ...,
         named_tokens: Global___NamedTokens | None = ...,
         labels: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
+        late: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["named_tokens", b"named_tokens", "outputs", b"outputs", "said", b"said", "slots", b"slots"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["id", b"id", "labels", b"labels", "named_tokens", b"named_tokens", "outputs", b"outputs", "said", b"said", "slots", b"slots"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["id", b"id", "labels", b"labels", "late", b"late", "named_tokens", b"named_tokens", "outputs", b"outputs", "said", b"said", "slots", b"slots"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType_said: _TypeAlias = _typing.Literal["slots", "outputs", "named_tokens"]  # noqa: Y015
     _WhichOneofArgType_said: _TypeAlias = _typing.Literal["said", b"said"]  # noqa: Y015
@@ -295,10 +304,17 @@ class Lattice(_message.Message):
     WORDS_FIELD_NUMBER: _builtins.int
     LOG_SCORES_FIELD_NUMBER: _builtins.int
     TIMES_FIELD_NUMBER: _builtins.int
+    ACOUSTIC_SCORES_FIELD_NUMBER: _builtins.int
+    ACOUSTIC_SCALE_FIELD_NUMBER: _builtins.int
+    LANGUAGE_SCALE_FIELD_NUMBER: _builtins.int
     state_count: _builtins.int
     """States are numbered from 0 to state_count - 1. 1 to 100,000."""
     initial: _builtins.int
     """The initial state. Default 0."""
+    acoustic_scale: _builtins.float
+    """How much of acoustic_scores is in log_scores. Default 0: a twentieth, as in posteriors of recognisers."""
+    language_scale: _builtins.float
+    """How much of the language model's score is in log_scores. Default 0: 1."""
     @_builtins.property
     def finals(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """The final states; at least one."""
@@ -323,6 +339,12 @@ class Lattice(_message.Message):
     def times(self) -> _containers.RepeatedScalarFieldContainer[_builtins.float]:
         """Time of each state in seconds: state_count of them, or empty (default)."""
 
+    @_builtins.property
+    def acoustic_scores(self) -> _containers.RepeatedScalarFieldContainer[_builtins.float]:
+        """Acoustic score of each arc alone, as a natural logarithm before any scale, finite: one for each arc, or empty
+        (default). With it the learner finds out how much acoustics and language should count.
+        """
+
     def __init__(
         self,
         *,
@@ -334,10 +356,13 @@ class Lattice(_message.Message):
         words: _abc.Iterable[_builtins.str] | None = ...,
         log_scores: _abc.Iterable[_builtins.float] | None = ...,
         times: _abc.Iterable[_builtins.float] | None = ...,
+        acoustic_scores: _abc.Iterable[_builtins.float] | None = ...,
+        acoustic_scale: _builtins.float = ...,
+        language_scale: _builtins.float = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["finals", b"finals", "initial", b"initial", "log_scores", b"log_scores", "sources", b"sources", "state_count", b"state_count", "targets", b"targets", "times", b"times", "words", b"words"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["acoustic_scale", b"acoustic_scale", "acoustic_scores", b"acoustic_scores", "finals", b"finals", "initial", b"initial", "language_scale", b"language_scale", "log_scores", b"log_scores", "sources", b"sources", "state_count", b"state_count", "targets", b"targets", "times", b"times", "words", b"words"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

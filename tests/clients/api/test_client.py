@@ -46,6 +46,18 @@ async def test_a_long_utterance_is_explained_in_full(client: Client, name: str):
             await client.explain(name, "u2")
 
 
+async def test_a_late_output_gives_a_revised_choice(client: Client, name: str):
+    """Also while the first answer is on its way, and over a blocking stream of another day."""
+    async with client.stream(name, create=CombinerSpec(engines=("slow", "a", "b"))) as stream:
+        first = await stream.send_utterance(Utterance.of_texts("u1", {"a": "one too", "b": "won two"}))
+        revised = await stream.offer_late(Utterance.of_texts("u1", {"slow": "one two"}))
+        assert ((await first).revised, revised.revised, revised.round) == (False, True, (await first).round)
+        assert revised.text == "one two"
+        assert "slow" in (await stream.learn("u1", TrueText("one two"))).expert_gains
+        with pytest.raises(AlreadyExists, match="has been taught"):
+            await stream.offer_late(Utterance.of_texts("u1", {"slow": "one two"}))
+
+
 async def test_one_round(client: Client, name: str):
     """An utterance gets a choice, its feedback a lesson, and feedback sent again gets the same lesson."""
     async with client.stream(name, create=BIGRAMS) as stream:

@@ -76,3 +76,16 @@ async def test_feedback_whose_acknowledgement_was_lost_is_learned_once(daemon: D
         assert (await lesson).repeated_answer
         assert (await stream.choose(aligned("u2"))).id == "u2"
         assert (await beside.get_learner(name)).statistics.lessons == 4
+
+
+async def test_a_daemon_that_says_nothing_is_left_for_the_one_that_has_the_learner(daemon: Daemon, name: str):
+    """Connections to a paused machine stay up, so nobody is told; the others are asked."""
+    async with wire_to(daemon.address) as wire:
+        options = StreamOptions(timeout_s=120, doubt_s=0.2)
+        async with Client(f"{wire.address},{daemon.address}", options=options) as client:
+            async with client.stream(name, create=BIGRAMS) as stream:
+                await stream.choose(aligned("u1"))
+                wire.deafen()
+                assert (await stream.learn("u1", TrueTokens(TRUTH))).lessons == 1
+                assert stream.reconnects == 1
+                await stream.choose(aligned("u2"))

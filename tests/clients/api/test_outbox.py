@@ -317,3 +317,24 @@ async def _play(steps: list[tuple[str, int]]) -> None:
             reply(on_the_wire.pop(0))
     assert all(request.answer.done() for request in wanted)
     assert (len(books), books.sent) == (0, 0)
+
+
+async def test_what_came_late_is_recalled_with_the_rest():
+    """Late outputs add to what was said: a round that a crash took begins again with all of it."""
+    books = Outbox(8)
+    await shown(books, "u1")
+
+    async def late(engine: str) -> Request:
+        message = utterance_request(Utterance.of_slots("u1", {engine: ["y"]}), late=True)
+        return Request(Kind.UTTERANCE, "u1", message, asyncio.get_running_loop().create_future())
+
+    first, second = await late("b"), await late("c")
+    books.accept(first)
+    assert books.next_to_send() is first
+    assert first.message.utterance.late
+    answer(books, first)
+    books.accept(second)
+    books.resume({"u1": wire.ROUND_STATE_UNKNOWN}, 0)
+    assert books.next_to_send() is second
+    whole = second.message.utterance
+    assert ([offer.engine for offer in whole.slots.offers], whole.late) == (["a", "b", "c"], False)

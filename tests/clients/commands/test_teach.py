@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from galloon import Client, Spec, Utterance
 from galloon.__main__ import main
 from tests.daemon_process import Daemon
+from tests.learners.documents.pages import TEXT, page
 
 LINES = 5
 
@@ -81,3 +82,43 @@ def test_a_wrong_line_is_named_and_nothing_is_sent(galloon, tmp_path, number):
     assert f"{file}, line 2" in wrong.stderr
     file.write_text(f"u{number}\tline\n")
     assert "1 learned" in galloon(file).stdout
+
+
+def test_edited_lines_beside_combined_ones(galloon, tmp_path):
+    """A line for each utterance; those that were not touched may be left out, or count as read."""
+    utterances, combined, edited = (tmp_path / name for name in ("lines.jsonl", "combined.txt", "edited.txt"))
+    said = [{"id": f"u{number}", "experts": {"a": {"text": f"line {number}"}}} for number in range(LINES)]
+    utterances.write_text("".join(json.dumps(each) + "\n" for each in said))
+    combined.write_text("".join(f"line {number}\n" for number in range(LINES)))
+    edited.write_text(combined.read_text().replace("line 2", "lime 2"))
+    some = galloon(edited, "--lines-of", str(utterances), "--changed-from", str(combined))
+    assert some.exit_code == 0, some.output
+    assert some.stdout.startswith("1 corrections: 1 learned")
+    rest = galloon(edited, "--lines-of", str(utterances))
+    assert "4 learned, 0 amended, 1 known already, 0 refused" in rest.stdout
+    edited.write_text("only one line\n")
+    assert "1 lines, but" in galloon(edited, "--lines-of", str(utterances)).stderr
+    assert galloon(edited, "--changed-from", str(combined)).exit_code == 2
+
+
+def test_a_folder_of_corrected_documents(daemon, name, tmp_path):
+    async def combine() -> None:
+        misread = page(tuple(text.replace("the", "tbe") for text in TEXT))
+        pages = [{"a": page(), "b": misread}]
+        async with Client(daemon.address) as client:
+            await client.create_learner(name, Spec(("a", "b")))
+            async for _ in client.combine_document(name, "letter", pages):
+                pass
+
+    asyncio.run(combine())
+    corrected = tmp_path / "corrected"
+    corrected.mkdir()
+    (corrected / "letter.txt").write_text("\n".join(TEXT) + "\n")
+    run = ["teach", name, str(corrected), "--json"]
+    done = CliRunner().invoke(main, run, env={"GALLOON_ADDRESS": daemon.address})
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout) == {"learned": len(TEXT), "refused": {}}
+    (corrected / "nobody.txt").write_text("who\n")
+    refused = CliRunner().invoke(main, run, env={"GALLOON_ADDRESS": daemon.address})
+    assert refused.exit_code == 1
+    assert "combine it" in json.loads(refused.stdout)["refused"]["nobody"]

@@ -33,7 +33,7 @@ def test_a_change_is_said_everywhere(tmp_path):
     with capture_logs() as logs:
         metrics, (change,) = asyncio.run(_said(tmp_path))
     assert '\ngalloon_engine_changes_total{engine="ann",learner="lines"} 1.0' in metrics
-    assert 'engine="bob"' not in metrics
+    assert 'galloon_engine_changes_total{engine="bob"' not in metrics
     assert change["engine"] == "ann"
     assert LINES // 2 < change["last_lesson"] < LINES
     (said,) = [entry for entry in logs if entry["event"] == "errors of an engine changed"]

@@ -2,6 +2,7 @@
 
 import pytest
 
+from galloon.daemon.learner.exchange import rebuild
 from galloon.v1 import combine_pb2 as wire
 from galloon.v1 import spec_pb2, utterance_pb2
 from tests.daemon.serving import EXPERTS, feedback, serving, simple_spec, truth, utterance
@@ -60,7 +61,7 @@ async def test_what_is_withdrawn_or_replaced_was_never_there(tmp_path, learner):
     straight = await _play(tmp_path / "straight", learner, (), withdrawn)
     assert await _play(tmp_path / "amended", learner, WRONG) != straight
     async with serving(tmp_path / "amended") as daemon:
-        daemon.app._housekeeping._rebuild_at = float("inf")  # not while it lives
+        daemon.app._housekeeping._rebuild_after["test"] = float("inf")  # not while it lives
         stream = await daemon.open("test", spec)
         problem = await stream.problem(_of(kept, tell(kept)))
         assert problem.reason == wire.REASON_OTHER_FEEDBACK
@@ -74,10 +75,10 @@ async def test_what_is_withdrawn_or_replaced_was_never_there(tmp_path, learner):
         before = await daemon.digest()
     async with serving(tmp_path / "amended") as daemon:
         learner_ = daemon.app.registry.find("test")
-        daemon.app._housekeeping._rebuild_at = float("inf")
+        daemon.app._housekeeping._rebuild_after["test"] = float("inf")
         assert learner_.amended_seq
         assert await daemon.digest() == before, "the present state goes on serving"
-        rebuilt = await learner_.rebuild("a test")
+        rebuilt = await rebuild(learner_, "a test")
         assert rebuilt.lessons == ROUNDS - len(withdrawn)
         assert await daemon.digest() == straight
         assert not learner_.amended_seq
@@ -99,7 +100,7 @@ async def test_the_daemon_rebuilds_by_itself(tmp_path):
             await stream.learned(wire.Feedback(id=f"u{number}", withdrawn=True, replace=True))
         learner, housekeeping = daemon.app.registry.find("test"), daemon.app._housekeeping
         while learner.amended_seq:
-            await housekeeping._look_after(learner)
+            housekeeping._rebuild_next([learner])
             for task in list(housekeeping._rebuilds.values()):
                 await task
         assert await daemon.digest() == straight

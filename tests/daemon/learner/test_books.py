@@ -7,7 +7,8 @@ from random import Random
 
 import numpy as np
 
-from galloon.daemon.learner.books import MOST_PAIRS, Books, Rates, Said
+from galloon.daemon.learner.books import MOST_PAIRS, Books, Said
+from galloon.daemon.learner.error_curve import Rates
 from galloon.learners.combiners.contract import TrueText
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.evaluation.error_rate import char_errors

@@ -60,7 +60,8 @@ def _compare(history: History, last: int, cut: bool) -> None:
                 assert set(found) == expected
                 orders.append(found if not newest_first else found[::-1])
         assert all(order == orders[0] for order in orders)
-    rounds, unknown = by_ids(history, ["u5", "never", "u1"], Wanted())
+    found = by_ids(history, ["u5", "never", "u1"], Wanted())
+    rounds, unknown = found.rounds, list(found.unknown)
     assert [round_.id for round_ in rounds] == ["u5", "u1"]
     assert unknown == ["never"]
     assert all(round_.status is Status.LEARNED and round_.truth and round_.utterance for round_ in rounds)

@@ -9,6 +9,7 @@ import grpc
 import pytest
 
 from galloon.daemon.errors import DaemonError, StoreFull, UnknownLearner
+from galloon.daemon.learner.exchange import rebuild
 from galloon.daemon.store.protocol import Create, Delete
 from galloon.daemon.store.sqlite import SqliteBackend
 from galloon.learners.combiners.spec import CombinerSpec
@@ -107,7 +108,7 @@ async def test_a_snapshot_of_a_learner_that_goes_leaves_nothing_behind(tmp_path)
 
 @pytest.mark.parametrize("seed", range(3))
 async def test_any_interleaving_of_calls_and_cancellations_leaves_a_store_that_opens(tmp_path, seed):
-    """Create, delete, import, snapshot, read ids; who was told that a learner is there finds it."""
+    """Create, delete, import, snapshot, rebuild, read ids; who was told that a learner is there finds it."""
     random = Random(seed)
     async with serving(tmp_path) as daemon:
         registry = daemon.app.registry
@@ -115,7 +116,7 @@ async def test_any_interleaving_of_calls_and_cancellations_leaves_a_store_that_o
         exported = await first.export()
 
         def call(name):
-            match random.randrange(5):
+            match random.randrange(6):
                 case 0:
                     return registry.create(name, SPEC, "name")
                 case 1:
@@ -124,6 +125,8 @@ async def test_any_interleaving_of_calls_and_cancellations_leaves_a_store_that_o
                     return registry.restore(name, exported)
                 case 3:
                     return registry.find(name).snapshot()
+                case 4 if random.random() < 0.3:  # it takes a process
+                    return registry.to_the_end(rebuild(registry.find(name), "a test"))
                 case _:
                     return registry.find(name).load_ids()
 

@@ -10,6 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from galloon.daemon.learner.work_queue import SLICE_S, WorkQueue
+from galloon.v1 import combine_pb2 as wire
+from galloon.v1 import spec_pb2, utterance_pb2
+from tests.daemon.serving import serving
 
 LIGHT, HEAVY = ("light", 0), ("heavy", 0)
 
@@ -112,3 +115,36 @@ async def test_rest_waits_for_all_that_was_queued(pool):
         lane.enter(HEAVY, lambda n=number: done.append(n), lambda *_: None)
     await lane.rest()
     assert done == [0, 1, 2]
+
+
+async def test_much_is_not_measured_by_little(tmp_path):
+    """A client could make a kind of work light by small requests, and stop the loop with a large one."""
+    threads: list[bool] = []
+    async with serving(tmp_path) as daemon:
+        stream = await daemon.open("test", spec_pb2.LearnerSpec(engines=["ann", "bob", "cy"]))
+        learner = daemon.app.registry.find("test")
+        choose, learn = learner._combiner.choose, learner._combiner.learn
+        loop = threading.get_ident()
+
+        def watched(work):
+            def run(*args):
+                threads.append(threading.get_ident() != loop)
+                return work(*args)
+
+            return run
+
+        learner.queue._inline_s = 1.0
+        await said(stream, "small", 3)
+        learner._combiner.choose, learner._combiner.learn = watched(choose), watched(learn)
+        await said(stream, "again", 3)
+        await said(stream, "large", 1200)
+        del learner._combiner.choose, learner._combiner.learn
+    assert threads == [False, False, True, True]
+
+
+async def said(stream, name: str, words: int) -> None:
+    given = [f"w{number:x}" for number in range(words)]
+    outputs = [utterance_pb2.EngineOutput(engine=engine, words=given) for engine in ("ann", "bob")]
+    said = utterance_pb2.EngineOutputs(engines=outputs)
+    await stream.choice(utterance_pb2.Utterance(id=name, outputs=said))
+    await stream.learned(wire.Feedback(id=name, true_text=" ".join(given)))

@@ -1,6 +1,7 @@
 """Retention: by age and by size, cut at snapshots; rounds that go on stay; what has gone is refused in words."""
 
 from galloon.daemon.config import Store
+from galloon.daemon.learner.exchange import rebuild
 from galloon.daemon.operate.retention import DAY_S, Retention
 from galloon.v1 import combine_pb2 as wire
 from tests.daemon.serving import feedback, serving, utterance
@@ -37,7 +38,7 @@ async def test_what_is_too_old_goes_and_what_was_taught_later_stays(tmp_path):
         assert (await stream.learned(feedback(13))).lessons == 12
         assert await daemon.digest() != before
         after = await daemon.digest()
-        await learner.rebuild("a test")
+        await rebuild(learner, "a test")
         assert await daemon.digest() == after, "what is before the base is in its snapshot"
     async with serving(tmp_path) as daemon:
         assert await daemon.digest() == after
@@ -52,3 +53,14 @@ async def test_what_is_too_large_is_cut_at_the_oldest_place(tmp_path):
         before = await daemon.digest()
     async with serving(tmp_path) as daemon:
         assert await daemon.digest() == before
+
+
+async def test_a_round_that_was_cut_is_not_taught_from_memory(tmp_path):
+    """Its feedback would stand in the history without its utterance."""
+    async with serving(tmp_path) as daemon:
+        stream, learner = await _two_halves(daemon)
+        await Retention(daemon.app._journal, Store(history_bytes=1), lambda: 0.0).look([learner])
+        assert (await stream.problem(feedback(3))).reason == wire.REASON_UNKNOWN_ROUND
+        assert (await stream.learned(feedback(11))).lessons
+        await rebuild(learner, "a test")
+        assert learner.rounds.lessons == 12

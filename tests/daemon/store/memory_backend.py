@@ -134,6 +134,8 @@ class MemoryBackend:
         kept.entries.append(StoredEntry(new.seq, new.kind, new.entry))
         kept.snapshots = {seq: snapshot for seq, snapshot in kept.snapshots.items() if seq < new.since}
         kept.snapshots[new.seq] = (new.time, new.snapshot)
+        if new.base is not None and kept.base in kept.snapshots:
+            kept.snapshots[kept.base] = (kept.snapshots[kept.base][0], new.base)
         self.kept[new.learner] = kept if new.spec is None else replace(kept, spec=new.spec)
         return void
 

@@ -279,6 +279,7 @@ STEPS = st.lists(
             st.integers(0, 9),
             st.sampled_from([None, "{1}"]),
             st.lists(st.integers(1, 3), max_size=2).map(tuple),
+            st.sampled_from([None, b"other base"]),
         ),
         st.just(Vacuum()),
         st.lists(

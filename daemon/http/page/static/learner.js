@@ -3,6 +3,7 @@
 import { get } from "./api.js";
 import { h, put, card, figure, amount, bytes, count, percent, plural, seconds, words } from "./dom.js";
 import { Chart } from "./chart.js";
+import { Compare } from "./compare.js";
 import { Experts } from "./experts.js";
 import { Rates } from "./rates.js";
 import { Utterances } from "./utterances.js";
@@ -12,10 +13,11 @@ import { about, standing } from "./learners.js";
 
 const MOST_POINTS = 480;
 const REFRESH_MS = 1000;
+const COMPARE_MS = 5000; // it resamples all corrections
 
 export class Learner {
   constructor(root, name) {
-    Object.assign(this, { root, name, due: 0, timer: null });
+    Object.assign(this, { root, name, due: 0, timer: null, compared: { at: -Infinity, counted: -1 } });
   }
 
   query() {
@@ -29,9 +31,11 @@ export class Learner {
     this.rates = new Rates(this.experts, learner.unit);
     this.regret = new Chart({ label: "Regret against its bound", format: amount, xName: "lessons" });
     this.utterances = new Utterances(new Experts(learner.experts, learner.derived), learner.unit);
+    this.compare = new Compare();
     this.figures = h("dl", { class: "figures" });
     this.weights = new Weights(this.experts);
     this.regretNote = h("p", { class: "note" });
+    this.estimates = h("div", {});
     put(this.root,
       h("div", { class: "head" }, h("div", {}, h("p", { class: "crumb" }, h("a", { href: "#/" }, "Learners")), h("h1", {}, learner.name), h("p", { class: "note" }, about(learner)))),
       learner.out_of_service ? h("p", { class: "warning" }, "This learner is out of service: the daemon's log says why. Others are not affected.") : null,
@@ -39,6 +43,8 @@ export class Learner {
       this.#changes(),
       card("Error rate", { id: "rates" }, this.rates.element),
       card("Latest utterances", { id: "latest" }, this.utterances.element),
+      card("Engines, without any truth", { id: "estimates" }, this.estimates, h("p", { class: "note" }, "Errors in percent of words, by agreement alone: engines that err together look better than they are.")),
+      card("Compared", { id: "compare" }, this.compare.element),
       h("div", { class: "pair" }, card("Regret against the bound", { id: "regret" }, this.regret.element, this.regretNote), card("Whom it trusts", { id: "weights" }, this.weights.element)),
       this.#automata(), this.#details());
     this.#show();
@@ -72,8 +78,17 @@ export class Learner {
       figure(regret === null ? "Regret, estimated" : "Regret", amount(regret ?? end(curve.regret_estimate)), bound === null ? "no bound" : `bound ${amount(bound)}`),
       figure("Gain", amount(learner.gain), learner.lessons ? `${amount(learner.gain / learner.lessons)} a lesson` : ""),
       figure("Snapshot", learner.store.snapshot_age_s === null ? "none yet" : `${seconds(learner.store.snapshot_age_s)} old`, plural(learner.store.journal_entries, "entry in the journal since", "entries in the journal since")));
-    this.rates.update(curve);
     this.#showRegret(curve);
+    this.#showEstimates(learner.statistics?.estimates ?? []);
+  }
+
+  #showEstimates(estimates) {
+    if (!estimates.length) return put(this.estimates, h("p", { class: "empty" }, "Nothing yet."));
+    const heads = ["engine", "errors", "95 %", "dropping it costs", "lines", "copies"];
+    const best = estimates.toSorted((one, other) => one.error_rate - other.error_rate);
+    return put(this.estimates, h("table", { class: "plain" },
+      h("thead", {}, h("tr", {}, heads.map((text) => h("th", { scope: "col" }, text)))),
+      h("tbody", {}, best.map((found) => h("tr", {}, [found.engine, found.error_rate.toFixed(2), `${found.low.toFixed(2)} – ${found.high.toFixed(2)}`, found.dropping_costs.toFixed(2), count(found.lines), found.repeats].map((text) => h("td", {}, text)))))));
   }
 
   #showRegret(curve) {
@@ -90,9 +105,7 @@ export class Learner {
 
   #extend(point) {
     const { curve } = this.learner;
-    if (point.lessons[0] === curve.lessons.at(-1) && point.true_words[0] === curve.true_words.at(-1)) this.#each((column) => column.pop());
-    const known = curve.lessons.length;
-    for (const name of Object.keys(point.rates)) curve.rates[name] ??= { wer: Array(known).fill(null), cer: Array(known).fill(null) };
+    if (point.lessons[0] === curve.lessons.at(-1)) this.#each((column) => column.pop());
     this.#each((column, added) => column.push(added), point);
     if (curve.lessons.length > MOST_POINTS) this.#each((column) => { for (let n = column.length - 2; n > 0; n -= 2) column.splice(n, 1); });
   }
@@ -100,8 +113,7 @@ export class Learner {
   // Every column of the curve, with the new value that belongs to it.
   #each(change, point) {
     const { curve } = this.learner;
-    for (const key of ["lessons", "true_words", "gain", "regret", "regret_estimate", "bound"]) change(curve[key], point?.[key][0]);
-    for (const [name, kinds] of Object.entries(curve.rates)) for (const kind of ["wer", "cer"]) change(kinds[kind], point?.rates[name]?.[kind][0] ?? null);
+    for (const key of ["lessons", "gain", "regret", "regret_estimate", "bound"]) change(curve[key], point?.[key][0]);
   }
 
   #refreshSoon() {
@@ -113,9 +125,16 @@ export class Learner {
   }
 
   async #refresh() {
-    const [latest, weights] = await Promise.all([get("/api/utterances", { name: this.name }), get("/api/weights", { name: this.name })]);
+    const ask = (path) => get(path, { name: this.name });
+    const [latest, weights, errors] = await Promise.all([ask("/api/utterances"), ask("/api/weights"), ask("/api/errors")]);
     this.utterances.update(latest.utterances);
     this.weights.update(weights.weights);
+    this.rates.update(errors);
+    const now = performance.now();
+    if (errors.counted !== this.compared.counted && now - this.compared.at > COMPARE_MS) {
+      this.compared = { at: now, counted: errors.counted };
+      this.compare.update(await ask("/api/compare"));
+    }
   }
 
   #changes() {
@@ -151,6 +170,7 @@ export class Learner {
       ["labels", spec.labels.join(", ") || "none"],
       ["normaliser", spec.normalizer],
       ["seed", String(spec.seed)],
+      this.learner.answer ? ["answers", `${this.learner.answer}: the learner runs in its shadow`] : null,
       statistics ? ["state", bytes(statistics.state_bytes)] : null,
       ["streams", count(this.learner.streams)],
     ];

@@ -47,7 +47,8 @@ export class Learners {
     this.search = h("input", { type: "search", id: "search", oninput: () => this.load() });
     this.filter = h("div", { class: "field inline", hidden: true }, h("label", { for: "search" }, "Name contains"), this.search);
     this.total = h("p", { class: "note" });
-    put(root, h("div", { class: "head" }, h("h1", {}, "Learners"), this.filter), this.list, this.total);
+    this.node = h("p", { class: "note", hidden: true }, "Those that are live on this daemon. Others that share its store show theirs; galloon learners list shows all.");
+    put(root, h("div", { class: "head" }, h("h1", {}, "Learners"), this.filter), this.node, this.list, this.total);
   }
 
   query() {
@@ -58,6 +59,7 @@ export class Learners {
     const found = await get("/api/learners", this.query());
     this.known = new Map(found.learners.map((learner) => [learner.name, learner]));
     this.filter.hidden = found.total <= 6;
+    this.node.hidden = !found.is_one_of_several;
     this.total.textContent = found.total > found.learners.length && !this.search.value ? `The first ${count(found.learners.length)} of ${count(found.total)}.` : "";
     this.#show();
   }

@@ -70,7 +70,9 @@ export class Store {
       figure("Commit", seconds(health.mean_commit_s), median === null ? "mean" : `mean; half within ${seconds(median)}, 99 % within ${slow === null ? "more" : seconds(slow)}`, { class: "figure main" }),
       figure("Commits", count(health.commits), entries === null ? "none yet" : `${entries.toFixed(1)} entries each`),
       figure("Journal", count(health.journal_entries), "entries to replay at a start"),
-      figure("On disk", bytes(health.file_bytes), `${bytes(health.disk_free_bytes)} free`),
+      health.cluster
+        ? figure("Daemons", count(health.cluster.members), `share the store; ${health.cluster.shards_owned} of 64 shards are this one's`)
+        : figure("On disk", bytes(health.file_bytes), `${bytes(health.disk_free_bytes)} free`),
       figure("Failures", count(health.failures), health.failures ? "see the log" : "since the start"));
     this.alarm.hidden = health.takes_more && !health.failures;
     this.alarm.textContent = health.takes_more ? "Commits have failed; the daemon's log says why." : "The disk lags behind: new rounds are refused until it catches up.";

@@ -28,12 +28,18 @@ async def test_error_rates_are_those_of_engines_vote_and_combination(tmp_path):
         while host.books.seq < host.seq:
             host.books.count_some(host.history, 60.0)
         shown = await visitor.get("/api/learner", name="test")
+        errors = await visitor.get("/api/errors", name="test")
+        compared = await visitor.get("/api/compare", name="test")
     assert list(shown["rates"]) == [*EXPERTS, "vote", "galloon"]
     words = sum(len([token for token in truth(number) if token]) for number in range(6))
     assert {rate["words"] for rate in shown["rates"].values()} == {words}
     assert shown["rates"]["ann"]["wer"] < shown["rates"]["cy"]["wer"]
     for name, rate in shown["rates"].items():
-        assert shown["curve"]["rates"][name]["wer"][-1] == pytest.approx(rate["wer"], rel=1e-3)
+        assert errors["rates"][name]["wer"][-1] == pytest.approx(rate["wer"], rel=1e-3)
+    assert (errors["counted"], errors["lessons"], errors["corrections"][-1]) == (6, 6, 6)
+    assert errors["true_words"][-1] == words
+    assert compared["learner"]["corrections"] == 6
+    assert compared["verdict"] == "too_early"
 
 
 async def test_utterances_come_newest_first_with_what_else_was_on_offer(tmp_path):
@@ -162,15 +168,13 @@ async def test_a_long_history_stays_bounded_and_keeps_its_beginning_and_end(tmp_
     async with serving(tmp_path) as daemon:
         await play(daemon, 1)
         curve = Curve(daemon.app.registry.find("test"))
-        statistics = await curve.learner.statistics()
-        template = curve.sample(statistics)
         taken = 0
         for lessons in range(1, 20_001):
             curve.learner.rounds.lessons = lessons
             if curve.is_due():
                 taken += 1
                 curve.add(
-                    Sample(lessons, lessons, 0.0, None, None, None, template.rates)  # the bound is unknown
+                    Sample(lessons, 0.0, None, None, None)  # the bound is unknown
                 )
         curve.learner.rounds.lessons = 1
     assert len(curve.samples) <= MOST_SAMPLES

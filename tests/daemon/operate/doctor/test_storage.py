@@ -1,5 +1,6 @@
 """The store: a good one is described, every kind of damage is found, and looking changes nothing."""
 
+import re
 import sqlite3
 from contextlib import closing
 
@@ -68,9 +69,10 @@ def test_a_good_store_is_described(copy):
     assert {finding.verdict for finding in found.values()} == {Verdict.GOOD}
     assert "1 learners" in found["store"].what
     assert found["snapshots"].what.startswith("1, ")
-    assert found["journal"].what.startswith(
-        "17 entries of history, 8 of them"
-    )  # three choices and three lessons
+    entries, to_replay = map(int, re.findall(r"\d+", found["journal"].what))
+    # Six choices, six lessons, and where each was applied; nobody waits for the last of those to be written.
+    assert entries in {17, 18}
+    assert to_replay == entries - 9
 
 
 def test_a_store_in_use_can_be_looked_at_and_its_holder_is_known(used):
