@@ -36,12 +36,15 @@ class Healthy:
 
     async def stop(self) -> list[float]:
         """The seconds that each round took."""
+        return [seconds for _, seconds in await self.stop_timed()]
+
+    async def stop_timed(self) -> list[tuple[float, float]]:
+        """When each round began, by the system's monotonic clock, and the seconds that it took."""
         out, _ = await self._process.communicate(b"")  # which also ends its input
-        seen: list[float] = json.loads(out)
-        return seen
+        return [(began, seconds) for began, seconds in json.loads(out)]
 
 
-async def latencies(channel: grpc.aio.Channel, seen: list[float], stop: asyncio.Event) -> None:
+async def latencies(channel: grpc.aio.Channel, seen: list[tuple[float, float]], stop: asyncio.Event) -> None:
     """A healthy client: small rounds, one after the other, each timed."""
     stream = combine_pb2_grpc.CombineServiceStub(channel).Combine()
     await stream.write(wire.CombineRequest(open=wire.Open(learner="healthy", create=LEARNERS["words"])))
@@ -50,10 +53,10 @@ async def latencies(channel: grpc.aio.Channel, seen: list[float], stop: asyncio.
     while not stop.is_set():
         offers = [said.SlotOffers(engine=name, tokens=["a", "b", "c"]) for name in ("ann", "bob", "cy")]
         message = said.Utterance(id=f"h{number}", slots=said.Slots(offers=offers))
-        started = time.perf_counter()
+        started = time.monotonic()
         await stream.write(wire.CombineRequest(utterance=message))
         await stream.read()
-        seen.append(time.perf_counter() - started)
+        seen.append((started, time.monotonic() - started))
         number += 1
         await asyncio.sleep(0.005)
 
@@ -63,7 +66,7 @@ def p99_ms(seconds: Sequence[float]) -> float:
 
 
 async def _play(address: str) -> None:
-    seen: list[float] = []
+    seen: list[tuple[float, float]] = []
     stop = asyncio.Event()
     async with grpc.aio.insecure_channel(address) as channel:
         playing = asyncio.create_task(latencies(channel, seen, stop))

@@ -152,9 +152,14 @@ def test_sigterm_ends_the_daemon_whatever_clients_do(nuisance, tmp_path: Path):
 
 
 def test_unfinished_requests_take_no_places_for_ever(tmp_path: Path):
-    """They are closed after their time, and others get the places."""
+    """They are counted, closed after their time, and others get the places."""
     with running_daemon(tmp_path) as daemon:
         held = _half_requests(daemon)
+        most = 0
+        for _ in range(30):  # until all of them have been accepted
+            most = max(most, len(list(Path(f"/proc/{daemon.pid}/fd").iterdir())))
+            time.sleep(0.1)
+        assert most < len(held), "what is over the limit is closed at once, and leaves descriptors for gRPC"
         end = time.monotonic() + PATIENCE_S
         while time.monotonic() < end:
             try:
