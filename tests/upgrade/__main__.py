@@ -13,11 +13,11 @@ import tempfile
 from pathlib import Path
 
 from tests.upgrade import sides
-from tests.upgrade.difference import first_difference
-from tests.upgrade.intended import not_compared
+from tests.upgrade.difference import differences
+from tests.upgrade.intended import NOTHING, Intended, intended_since
 from tests.upgrade.material import Game, conversations, games
 from tests.upgrade.sides import NEW, Side
-from tests.upgrade.stores import Fields, daemon_difference
+from tests.upgrade.stores import daemon_differences
 
 ROUNDS = 60
 BEFORE, AFTER = 60, 100  # rounds of a conversation with the first daemon, and with the next
@@ -30,30 +30,33 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="galloon-upgrade-") as folder:
         played, talks = games(options.rounds), conversations(BEFORE, AFTER)
         shared = {"auto": sides.shares_stores(commit), "yes": True, "no": False}[options.stores]
-        without = not_compared(commit)
-        found = library_difference(old, NEW, played, Path(folder), without)
-        found = found or daemon_difference(old, NEW, talks, Path(folder), shared, without)
+        intended = intended_since(commit)
+        found = library_differences(old, NEW, played, Path(folder), intended)
+        found += daemon_differences(old, NEW, talks, Path(folder), shared, intended)
+    for reason in intended.reasons:
+        print(f"not compared, changed on purpose: {reason}")
     if found:
-        print(f"The working tree differs from {commit}:\n{found}")
+        print(f"The working tree differs from {commit} in {len(found)} games:", *found, sep="\n")
         return 1
-    print(
-        f"{len(played)} games of the library and {len(talks)} through daemons: equal to {commit}, to the bit."
-    )
+    compared, through = (sum(intended.compares(game["name"]) for game in each) for each in (played, talks))
+    print(f"{compared} games of the library and {through} through daemons: equal to {commit}, to the bit.")
     print("Stores: opened and gone on with." if shared else "Stores: not opened, their formats differ.")
     return 0
 
 
-def library_difference(old: Side, new: Side, played: list[Game], folder: Path, without: Fields = ()) -> str:
-    """Where two sides first differ in playing these games; empty where they do not."""
+def library_differences(
+    old: Side, new: Side, played: list[Game], folder: Path, intended: Intended = NOTHING
+) -> list[str]:
+    """Where two sides first differ in playing each of these games."""
     material = folder / "material.json"
     material.write_text(json.dumps(played), encoding="utf-8")
     records = {side: folder / f"{side.name}.jsonl" for side in (old, new)}
     at_work = {side: side.start("player", material, record) for side, record in records.items()}
     unable = [side.name for side, process in at_work.items() if process.wait()]
     if unable:
-        return f"the {' and the '.join(unable)} side could not play: the error stands above"
+        return [f"the {' and the '.join(unable)} side could not play: the error stands above"]
     with records[old].open(encoding="utf-8") as before, records[new].open(encoding="utf-8") as after:
-        return first_difference(before, after, without)
+        return differences(before, after, intended.fields, intended.games)
 
 
 def _options() -> argparse.Namespace:

@@ -26,7 +26,10 @@ def main(phase: str, address: str, material: str, answers: str, digests: str) ->
             played = _Played(client, game, with_digests=digests == "digests")
             for event in played.begin() if phase == "begin" else played.go_on():
                 lines.write(json.dumps({"game": game["name"], **event}, sort_keys=True) + "\n")
-        lines.write(json.dumps({"event": "error rates", **_error_rates(client)}, sort_keys=True) + "\n")
+        rates = _error_rates(client)
+        for game in games:
+            counted = {"game": game["name"], "event": "error rates", "rates": rates[_learner_name(game)]}
+            lines.write(json.dumps(counted, sort_keys=True) + "\n")
 
 
 class _Played:
@@ -36,7 +39,7 @@ class _Played:
         self._client, self._with_digests = client, with_digests
         self._spec, self._rounds = vocabulary.make_spec(game["spec"]), game["rounds"]
         self._before: int = game["before"]  # rounds of the beginning
-        self._name = "".join(letter if letter.isalnum() else "-" for letter in game["name"])
+        self._name = _learner_name(game)
         self._due: dict[
             int, list[tuple[int, list[str]]]
         ] = {}  # what was shown, by the round after which truth comes
@@ -94,6 +97,10 @@ def _error_rates(client: Any) -> dict[str, Any]:
         unchanged = unchanged + 1 if found == before else 0
         time.sleep(0.1)
     return found
+
+
+def _learner_name(game: Mapping[str, Any]) -> str:
+    return "".join(letter if letter.isalnum() else "-" for letter in game["name"])
 
 
 def _id(number: int) -> str:

@@ -1,18 +1,36 @@
-"""Compares what two sides wrote down, and says where they first differ: `first_difference`."""
+"""Compares what two sides wrote down and says where they differ: `differences`, `first_difference`."""
 
 import json
 from collections.abc import Collection, Iterable
 from itertools import zip_longest
 from typing import Any
 
+Fields = Collection[tuple[str, str]]
 
-def first_difference(
-    old: Iterable[str], new: Iterable[str], without: Collection[tuple[str, str]] = ()
-) -> str:
-    """In words, the first event in which two records differ; empty where none does.
 
-    `without` are fields that are not compared, each with the event that has it.
+def differences(
+    old: Iterable[str], new: Iterable[str], without: Fields = (), changed: Collection[str] = ()
+) -> list[str]:
+    """In words, the first event of each game in which two records differ.
+
+    `without` are fields that are not compared, each with the event that has it; `changed` begin the names of games
+    that are not compared at all.
     """
+    before, after = _by_game(old), _by_game(new)
+    compared = [name for name in {**before, **after} if not name.startswith(tuple(changed))]
+    found = (first_difference(before.get(name, ()), after.get(name, ()), without) for name in compared)
+    return [each for each in found if each]
+
+
+def _by_game(lines: Iterable[str]) -> dict[str, list[str]]:
+    games: dict[str, list[str]] = {}
+    for line in lines:
+        games.setdefault(json.loads(line).get("game", ""), []).append(line)
+    return games
+
+
+def first_difference(old: Iterable[str], new: Iterable[str], without: Fields = ()) -> str:
+    """In words, the first event in which two records differ; empty where none does."""
     for number, (left, right) in enumerate(zip_longest(old, new), 1):
         if left == right:
             continue
@@ -29,7 +47,7 @@ def first_difference(
     return ""
 
 
-def _kept(event: dict[str, Any], without: Collection[tuple[str, str]]) -> dict[str, Any]:
+def _kept(event: dict[str, Any], without: Fields) -> dict[str, Any]:
     return {field: value for field, value in event.items() if (event["event"], field) not in without}
 
 

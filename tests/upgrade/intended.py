@@ -1,24 +1,57 @@
-"""What has changed on purpose, by the commit that changed it: `not_compared`.
+"""What has changed on purpose, by the commit that changed it: `intended_since`.
 
-A commit from before such a change is compared without the named field; from the change on, with it.
+A commit from before such a change is compared without the named field or game; from the change on, with it.
 """
 
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 # (event, field): the commit, and why
-CHANGED = {
+FIELDS = {
     ("statistics", "bound"): ("b51cea8", "bounds became those of the play as it was"),
     ("statistics", "regret_limit"): ("b51cea8", "new"),
     ("statistics", "guarantee"): ("b51cea8", "new"),
     ("facts", "bound"): ("b51cea8", "as in the statistics"),
+    ("error rates", "rates"): ("4a277ab", "every correction is counted, late or not"),
+}
+# how the names of games begin: the commit, and why
+PATHS = ("component_hedge", "expanded_hedge", "perturbed_leader", "semi_bandit", "com_band", "exp3_paths")
+GAMES: dict[str, tuple[str, str]] = {
+    "default": ("0fd9945", "agreement, lattices by risk, what was taught on trial"),
+    **{f"{name}, derived": ("7507e61", "votes do not depend on the order of engines") for name in PATHS},
+    **{f"{name}, characters": ("f12e749", "what was written stays as written") for name in PATHS},
 }
 
 
-def not_compared(old_commit: str) -> set[tuple[str, str]]:
-    """Events and fields that differ from this commit because they were meant to."""
-    return {place for place, (commit, _) in CHANGED.items() if not _contains(old_commit, commit)}
+@dataclass(frozen=True, slots=True)
+class Intended:
+    """What is not compared with an old commit."""
+
+    fields: frozenset[tuple[str, str]] = frozenset()  # each with the event that has it
+    games: tuple[str, ...] = ()  # how their names begin
+    reasons: tuple[str, ...] = ()
+
+    def compares(self, game: str) -> bool:
+        return not game.startswith(self.games)
+
+
+NOTHING = Intended()
+
+
+def intended_since(old_commit: str) -> Intended:
+    """What differs from this commit because it was meant to."""
+    since = {
+        where: f"{where if isinstance(where, str) else '.'.join(where)}: {why} ({commit})"
+        for where, (commit, why) in {**FIELDS, **GAMES}.items()
+        if not _contains(old_commit, commit)
+    }
+    return Intended(
+        frozenset(where for where in since if isinstance(where, tuple)),
+        tuple(where for where in since if isinstance(where, str)),
+        tuple(since.values()),
+    )
 
 
 def _contains(newer: str, older: str) -> bool:

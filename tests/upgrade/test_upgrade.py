@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from tests.upgrade import sides, vocabulary
-from tests.upgrade.__main__ import library_difference
-from tests.upgrade.difference import first_difference
-from tests.upgrade.intended import not_compared
+from tests.upgrade.__main__ import library_differences
+from tests.upgrade.difference import differences, first_difference
+from tests.upgrade.intended import intended_since
 from tests.upgrade.material import NEWER, conversations, games
 from tests.upgrade.player import play
 from tests.upgrade.sides import NEW, Side
-from tests.upgrade.stores import daemon_difference
+from tests.upgrade.stores import daemon_differences
 
 GAMES = {game["name"]: game for game in games(3)}
 SOME = ["default, texts, full, best", "default, lattices, bandit, sample", "com_band, automaton, ngram"]
@@ -25,13 +25,13 @@ def lines(game):
 
 def test_a_version_plays_as_itself(tmp_path):
     """In processes of their own, as two versions do."""
-    assert not library_difference(Side("old", NEW.python), NEW, [GAMES[name] for name in SOME], tmp_path)
+    assert not library_differences(Side("old", NEW.python), NEW, [GAMES[name] for name in SOME], tmp_path)
 
 
 def test_a_store_is_gone_on_with(tmp_path):
     """Through real daemons: one begins, is killed, and two go on with copies of its store, equal to the bit."""
     played = [game for game in conversations(8, 6) if game["name"] in SOME]
-    assert not daemon_difference(Side("old", NEW.python), NEW, played, tmp_path, shared=True)
+    assert not daemon_differences(Side("old", NEW.python), NEW, played, tmp_path, shared=True)
     events = [
         json.loads(line) for line in (tmp_path / "new-goes-on" / "go_on.jsonl").read_text().splitlines()
     ]
@@ -69,6 +69,14 @@ def test_one_bit_of_one_number_is_noticed_and_named(monkeypatch):
     assert "gain: old" in found
 
 
+def test_every_game_that_differs_is_named_and_those_that_changed_on_purpose_are_not():
+    old = [json.dumps({"game": name, "event": "choice", "text": "a"}) for name in ("one", "two", "three")]
+    new = [line.replace('"a"', '"b"') for line in old[:2]] + old[2:]
+    found = differences(old, new)
+    assert [("game one" in each, "game two" in each) for each in found] == [(True, False), (False, True)]
+    assert not differences(old, new, changed=("on", "two"))
+
+
 def test_another_draw_is_noticed():
     game = GAMES["expanded_hedge, slot_match, sample"]
     other = {**game, "spec": {**game["spec"], "seed": 1}}
@@ -79,8 +87,8 @@ def test_what_changed_on_purpose_is_not_compared_with_commits_before_the_change_
     event = {"event": "statistics", "bound": "0x1p+0", "gain": "0x1p+0"}
     before, after = json.dumps(event), json.dumps({**event, "bound": "0x1p+1"})
     assert "bound" in first_difference([before], [after])
-    assert not first_difference([before], [after], not_compared("b51cea8^"))
-    assert first_difference([before], [after], not_compared("HEAD"))
+    assert not first_difference([before], [after], intended_since("b51cea8^").fields)
+    assert first_difference([before], [after], intended_since("HEAD").fields)
 
 
 def test_a_record_that_ends_early_is_noticed():
@@ -91,7 +99,7 @@ def test_a_record_that_ends_early_is_noticed():
 
 def test_a_side_that_cannot_play_is_not_taken_for_an_equal_one(tmp_path):
     unable = Side("old", Path("/bin/false"))
-    assert "could not play" in library_difference(unable, NEW, [GAMES[SOME[0]]], tmp_path)
+    assert "could not play" in library_differences(unable, NEW, [GAMES[SOME[0]]], tmp_path)[0]
 
 
 def test_the_material_names_no_learner_twice():
