@@ -24,6 +24,8 @@ MODULES = (
     "robustness",
     "readme",
     "history",
+    "update",
+    "late",
     "untaught",
     "absence",
     "estimates",

@@ -36,7 +36,7 @@ def figures(limit: int | None = None) -> dict[str, dict[str, float]]:
             "best engine": min(rates[name] for name in engines),
             "majority vote": rates["majority vote"],
             "galloon": rates["galloon"],
-            "best token per slot": rates[names[-1]],
+            "best token per slot": rates[[name for name in names if name.startswith("best token")][-1]],
         }
     return found
 

@@ -26,3 +26,7 @@ def test_what_nothing_reaches_is_listed(tmp_path, monkeypatch):
         "galloon.learners.alone",
         "galloon.learners.used.spare",
     ]
+
+
+def test_nothing_of_the_product_is_unreached():
+    assert reach.unreached() == []

@@ -124,6 +124,15 @@ ELSEWHERE = {
     'make fault ARGS="--part any_order"': Elsewhere(
         "takes minutes; a short version", ("tests/fault/test_state_machine.py",), "state_machine"
     ),
+    'make fault ARGS="--part undo"': Elsewhere(
+        "takes minutes; a short version", ("tests/fault/test_history.py",), "history.undo"
+    ),
+    'make fault ARGS="--part erasure"': Elsewhere(
+        "takes minutes; a short version", ("tests/fault/test_history.py",), "history.erase"
+    ),
+    'make fault ARGS="--part retention"': Elsewhere(
+        "takes minutes; a short version", ("tests/fault/test_history.py",), "history.retention"
+    ),
     'make fault ARGS="--part crowds"': Elsewhere(
         "takes minutes; a short version", ("tests/fault/test_crowd.py",), "many_streams"
     ),
