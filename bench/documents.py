@@ -131,7 +131,7 @@ def _nearest(boxes: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndar
 class Reader:
     """Lines through a fresh learner, taught only by `lessons` that come first and by `teach`.
 
-    As `galloon combine` does it: a new learner reads each page twice, and recordings once.
+    As `galloon combine` does it: it reads each page once before it answers, and recordings as they come.
     """
 
     def __init__(
@@ -141,9 +141,8 @@ class Reader:
         self._combiner = build(CombinerSpec(engines=engines, normalizer=rule, decide="best"))
         self._round = 0
         self._page: list[Choice] = []
-        self._new = rule == "none"
+        self._twice = rule != "basic-speech"
         for utterance in lessons:
-            self._new = False
             choice = self._combiner.choose(utterance, self._round)
             self._combiner.observe(choice.memory, choice.view)
             self._combiner.learn(choice.memory, TrueText(utterance.target or ""), choice.view)
@@ -160,7 +159,7 @@ class Reader:
         texts = []
         self._page = []
         said = [line for line in lines if line.said]
-        for line in said if self._new else ():
+        for line in said if self._twice else ():
             self._choose(line)
         for line in said:
             choice = self._choose(line)

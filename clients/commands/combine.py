@@ -355,7 +355,9 @@ async def _combine_documents(connect: Callable[[], Client], order: _Order, job: 
         connect() as client,
         temporary_learner(client, "combine", name=order.name, shared=order.shared) as name,
     ):
-        status = await combine_documents(client, name, lambda: _learner(client, order, name), job)
+        status = await combine_documents(
+            client, name, lambda: _learner(client, order, name), job, own=order.name is None
+        )
         if order.report:
             await _report(client, name)
         return status

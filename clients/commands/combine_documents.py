@@ -130,9 +130,17 @@ def matched_utterances(job: DocumentJob) -> tuple[Utterance, ...]:
 
 
 async def combine_documents(
-    client: Client, name: str, learner: Callable[[], Awaitable[CombinerSpec | None]], job: DocumentJob
+    client: Client,
+    name: str,
+    learner: Callable[[], Awaitable[CombinerSpec | None]],
+    job: DocumentJob,
+    *,
+    own: bool,
 ) -> int:
-    """Combine every document; the exit status: 1 if one failed, and then nothing was written for it."""
+    """Combine every document; the exit status: 1 if one failed, and then nothing was written for it.
+
+    own: the learner is of this run alone, and may read each page once before it answers.
+    """
     output = Output(job.writer, job.output, many=job.many, stdout=sys.stdout)
     record = None if output.folder is None else Record(output.folder, job.options)
     sources = job.sources if record is None else record.in_order(job.sources)
@@ -146,7 +154,7 @@ async def combine_documents(
     create = await learner()
     start = time.monotonic()
     async with client.stream(name, create=create, alternatives=job.writer.alternatives) as stream:
-        run = _Run(job, stream, output, record, done, new=create is not None)
+        run = _Run(job, stream, output, record, done, twice=own)
         with _progress(len(met), shown=job.many) as step:
             await run.combine(met, step)
             if job.watched:
@@ -174,10 +182,10 @@ class _Run:
         record: Record | None,
         done: set[str],
         *,
-        new: bool,
+        twice: bool,
     ) -> None:
         self._job, self._stream, self._output, self._record, self._done = job, stream, output, record, done
-        self._new = new  # the learner has met nothing before
+        self._twice = twice
         self._engines = _known_engines(stream, job.engines)
         self._mark = f"@{stream.opened.rounds_started}" if stream.opened.rounds_started else ""
         self._targets = _targets(job)
@@ -212,7 +220,7 @@ class _Run:
             _tell(matched, job.engines)
         if job.text_from is None:
             combined = await combine_document(
-                self._stream, matched, self._engines, self._mark, twice=self._new
+                self._stream, matched, self._engines, self._mark, twice=self._twice
             )
         else:
             combined = CombinedRounds(document_of_engine(matched, job.text_from), ())
