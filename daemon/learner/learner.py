@@ -138,6 +138,7 @@ class Learner:
         self.carried = False  # over to another spec: a learner made anew has other places in its memories
         self.erasing: frozenset[str] = frozenset()  # ids of rounds that are about to go
         self.exchanging = asyncio.Lock()  # one state at a time takes the place of the present one
+        self.promoting = asyncio.Lock()  # one challenger at a time
         self.rebuild_places = asyncio.Semaphore(1)  # shared with other learners once it lives
         self.rebuilds_begun = 0
         self.last_rebuilt: tuple[int, Rebuilt] | None = None  # with the number of its beginning
@@ -173,7 +174,7 @@ class Learner:
     ) -> None:
         """Answer an utterance that came as so many bytes."""
         if message.late:
-            self._enter_late(message, alternatives, reply)
+            self._enter_late(message, size, alternatives, reply)
             return
         kind = ("choose", size.bit_length()) if size <= INLINE_BYTES else (LARGE, 0)
         self.queue.enter(kind, partial(self.choose, message, alternatives), reply, size)
@@ -187,21 +188,28 @@ class Learner:
         kind = kind if message.ByteSize() <= INLINE_BYTES else LARGE
         self.queue.enter((kind, 0), partial(self.teach, message, reply), done)
 
-    def _enter_late(self, message: utterance_pb2.Utterance, alternatives: bool, reply: Reply) -> None:
+    def _enter_late(
+        self, message: utterance_pb2.Utterance, size: int, alternatives: bool, reply: Reply
+    ) -> None:
         """Outputs for a round that was answered; the answer waits for the disk, as feedback counts for it."""
 
-        async def work() -> None:
-            try:
-                answer = await self.queue.run((DISK, 0), partial(self.revise, message, alternatives))
-                await self._journal.flushed()
-            except Exception as error:  # noqa: BLE001  # becomes the answer
+        def revised(answer: bytes | None, error: Exception | None) -> None:
+            if answer is None:
                 reply(None, error)
-            else:
-                reply(answer, None)
+                return
+            task = asyncio.get_running_loop().create_task(self._when_durable(answer, reply))
+            self._revisions.add(task)
+            task.add_done_callback(self._revisions.discard)
 
-        task = asyncio.get_running_loop().create_task(work())
-        self._revisions.add(task)
-        task.add_done_callback(self._revisions.discard)
+        self.queue.enter((DISK, 0), partial(self.revise, message, alternatives), revised, size)
+
+    async def _when_durable(self, answer: bytes, reply: Reply) -> None:
+        try:
+            await self._journal.flushed()
+        except Exception as error:  # noqa: BLE001  # becomes the answer
+            reply(None, error)
+        else:
+            reply(answer, None)
 
     async def statuses(self, utterance_ids: list[str]) -> list[wire.RoundState.ValueType]:
         """What became of these utterances."""

@@ -55,24 +55,28 @@ class ChallengeService(Calls):
 
     async def promote(self, request: wire.PromoteChallengerRequest, caller: Principal) -> Message:
         champion = self._champion(request.name, caller)
-        name = challenger_name(champion.name, request.label, "label")
-        promoted, before = self._registry.find(name, "label").spec, champion.spec
-        if promoted == replace(before, answer=""):
-            raise Invalid(f"label: the spec of {name!r} answers already", "label")
-        answer = before.answer if before.answer in (*promoted.engines, VOTE) else ""
-        # What it has played beside is what the history makes of its spec, so that is what takes over.
-        await update(champion, replace(promoted, answer=answer), from_history=True, accept_loss=True)
-        self.metrics.rebuilds.inc()
-        await self._registry.delete(name)
-        await self._registry.challenge(champion, request.label, replace(before, answer=""), caller.may_use)
-        for challenger in self._registry.challengers(champion.name):
-            await asyncio.to_thread(challenger.books.begin_again)
+        await self._registry.to_the_end(self._promote(champion, request.label, caller))
         return wire.PromoteChallengerResponse(learner=await self._management.shown(champion))
+
+    async def _promote(self, champion: Learner, label: str, caller: Principal) -> None:
+        name = challenger_name(champion.name, label, "label")
+        async with champion.promoting:  # or two at once would both exchange what answers now, and lose one
+            promoted, before = self._registry.find(name, "label").spec, champion.spec
+            if promoted == replace(before, answer=""):
+                raise Invalid(f"label: the spec of {name!r} answers already; delete this challenger", "label")
+            answer = before.answer if before.answer in (*promoted.engines, VOTE) else ""
+            # What it has played beside is what the history makes of its spec, so that is what takes over.
+            await update(champion, replace(promoted, answer=answer), from_history=True, accept_loss=True)
+            self.metrics.rebuilds.inc()
+            await self._registry.delete(name)
+            await self._registry.challenge(champion, label, replace(before, answer=""), caller.may_use)
+            for challenger in self._registry.challengers(champion.name):
+                await asyncio.to_thread(challenger.books.begin_again)
 
     async def go_live(self, request: wire.GoLiveRequest, caller: Principal) -> Message:
         learner = self._champion(request.name, caller)
         answered = learner.spec.answer
-        await update(learner, replace(learner.spec, answer=""))
+        await self._registry.to_the_end(update(learner, replace(learner.spec, answer="")))
         shown = await self._management.shown(learner)
         return wire.GoLiveResponse(learner=shown, answered_before=answered)
 

@@ -75,7 +75,8 @@ class ErasureList:
         except FileNotFoundError:
             return
         whole, _, _ = text.rpartition("\n")
-        for number, line in enumerate(whole.splitlines(), 1):
+        # Not splitlines, which also splits at U+2028 and others that an id may have.
+        for number, line in enumerate(whole.split("\n") if whole else (), 1):
             try:
                 yield _checked(json.loads(line))
             except (ValueError, TypeError, KeyError) as error:

@@ -348,4 +348,19 @@ PLANTS = (
         "        if not size:\n",
         ("tests/abuse/test_long_lists.py", "-k", "by_size"),
     ),
+    Plant(
+        "hardening: an id that ends a line",
+        "daemon/store/erasures.py",
+        'enumerate(whole.split("\\n") if whole else (), 1)',
+        "enumerate(whole.splitlines(), 1)",
+        ("tests/daemon/store/test_erasures.py", "-k", "whatever"),
+        quick=True,
+    ),
+    Plant(
+        "hardening: two exchanges at once",
+        "daemon/rpc/challenges.py",
+        "        async with champion.promoting:",
+        "        async with asyncio.Lock():",
+        ("tests/daemon/learner/test_challengers.py", "-k", "lose_no_spec"),
+    ),
 )

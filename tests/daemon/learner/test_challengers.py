@@ -235,6 +235,31 @@ async def test_promoting_exchanges_a_learner_and_its_challenger_and_again_goes_b
     assert back.state_digest == await straight(tmp_path / "two", range(ROUNDS + 2))
 
 
+async def test_an_exchange_that_nobody_waits_for_is_made_all_the_same(tmp_path):
+    """Half of it would leave the spec that answered so far nowhere."""
+    async with serving(tmp_path) as daemon:
+        await play(daemon, range(3))
+        await challenge(daemon, seed=5)
+        request = challenge_pb2.PromoteChallengerRequest(name="test", label="other")
+        call = challenges(daemon).PromoteChallenger(request)
+        champion, find = daemon.app.registry.find("test"), daemon.app.registry.find
+        await until(champion.exchanging.locked)
+        call.cancel()
+        await until(lambda: champion.spec.seed == 5)
+        await until(lambda: daemon.app.registry.challengers("test") and find("test:other").spec.seed == 0)
+
+
+async def test_two_exchanges_at_once_lose_no_spec(tmp_path):
+    async with serving(tmp_path) as daemon:
+        await play(daemon, range(3), seed=1)
+        await challenge(daemon, "first", seed=2)
+        await challenge(daemon, "second", seed=3)
+        await asyncio.gather(promote(daemon, "first"), promote(daemon, "second"))
+        registry = daemon.app.registry
+        seeds = {each.spec.seed for each in (registry.find("test"), *registry.challengers("test"))}
+        assert seeds == {1, 2, 3}
+
+
 @needs_postgres
 async def test_a_challenger_goes_where_its_champion_goes(tmp_path):
     """On PostgreSQL it belongs to the shard of its champion, and comes with it when somebody asks for that."""

@@ -49,6 +49,15 @@ async def test_a_late_output_revises_the_answer_and_feedback_counts_for_it(tmp_p
         assert set(EXPERTS) <= set(lesson.expert_gains), "all three were in the round"
 
 
+async def test_feedback_behind_a_late_output_counts_for_it(tmp_path):
+    """Requests are taken in their order, those of a page too."""
+    async with serving(tmp_path) as daemon:
+        stream = await daemon.open("test", SPEC)
+        first, revised, lesson = await stream.page([spoken(1, EARLY), late(1), told(1)])
+        assert (first.choice.revised, revised.choice.revised) == (False, True)
+        assert set(EXPERTS) <= set(lesson.learned.expert_gains)
+
+
 async def test_what_cannot_be_taken_in_is_refused_by_name_and_changes_nothing(tmp_path):
     async with serving(tmp_path) as daemon:
         stream = await daemon.open("test", SPEC)
