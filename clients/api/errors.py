@@ -7,7 +7,7 @@ ClientError
 ├── Unreachable         no daemon answers, or the connection was lost and did not come back in time
 ├── TimedOut            no answer in time; the request may have succeeded, and sending it again is safe
 ├── ChoiceReplaced      a crash took a choice before it was durable, and the daemon now shows another one
-├── FateUnknown         feedback was sent, and the daemon forgot its round before it could say what became of it
+├── FateUnknown         feedback was sent, and its round left the history before anybody could say its fate
 └── Refused             the daemon said no; carries its code, reason, sentence, field and limit
     ├── InvalidRequest  a field is malformed, missing, or contradicts another one
     ├── NotFound        no such learner or round, or the round expired
@@ -78,15 +78,16 @@ class ChoiceReplaced(ClientError):
 class FateUnknown(ClientError):
     """Feedback was learned once or not at all, and nobody can say which.
 
-    It was sent, the connection broke, and when it was back so many other rounds had been settled that the daemon
-    remembered this one no more (its limit `remembered_rounds`). Sending it again could teach twice, so it was not.
+    It was sent, the connection broke, and when it was back the round had gone from the daemon's history: cut off
+    by retention, or erased. Sending it again could teach twice, so it was not.
     """
 
     def __init__(self, utterance_id: str) -> None:
         self.utterance_id = utterance_id
         super().__init__(
-            f"feedback on utterance {utterance_id!r} was sent before the connection broke, and the daemon has "
-            "forgotten that round since: it was learned once or not at all; leave it, or raise remembered_rounds"
+            f"feedback on utterance {utterance_id!r} was sent before the connection broke, and the daemon's "
+            "history no longer goes back to that round: it was learned once or not at all; leave it, or let the "
+            "history go further back (store.history_days, store.history_bytes)"
         )
 
 

@@ -6,8 +6,8 @@ one off. After a reconnect `resume` queues everything whose fate is unknown once
 Choices are answered before they are durable, so a crash of the daemon can lose one that the caller has seen. That
 is why utterances are remembered until their feedback is learned: a lost one is *recalled* (sent again by itself)
 when its feedback comes, and before it. When the recalled choice differs from the one shown, feedback about the
-shown path fails with `ChoiceReplaced`, for it would be credited to a path that nobody saw. A round that the daemon
-has merely *forgotten* is never recalled: its feedback may have been learned, and nothing is learned twice.
+shown path fails with `ChoiceReplaced`, for it would be credited to a path that nobody saw. A round that has *gone*
+from the daemon's history is never recalled: its feedback may have been learned, and nothing is learned twice.
 """
 
 import asyncio
@@ -80,7 +80,6 @@ class Shown:
     choice: Choice
     replaced: bool = False  # by the answer to a recall, and the caller does not know it yet
     lost: bool = False  # the daemon knows nothing of it any more
-    taught: bool = False  # feedback on it was sent
 
 
 class Outbox:
@@ -132,8 +131,6 @@ class Outbox:
             else:
                 request.place, request.ever_sent = Place.SENT, True
                 self.sent += 1
-                if request.kind is Kind.FEEDBACK and request.id in self._shown:
-                    self._shown[request.id].taught = True
                 return request
         return None
 
@@ -187,18 +184,16 @@ class Outbox:
         ids.update(dict.fromkeys(key[1] for key in self._requests if key[0] is Kind.FEEDBACK))
         return list(ids)[-MOST_UNSURE_IDS:]
 
-    def resume(self, states: Mapping[str, wire.RoundState.ValueType], lost_from: int | None) -> None:
+    def resume(self, states: Mapping[str, wire.RoundState.ValueType], whole_from: int = 0) -> None:
         """Queue everything again on a new connection, and note which choices were lost.
 
-        Choices of rounds from number `lost_from` on were lost; None when the daemon was not restarted. A round
-        below that the daemon does not know was forgotten: feedback that was sent on it may have been learned. If
-        none was sent, it counts as lost after a restart: the daemon may have come and gone more than once, and
-        given the number of the lost round to another one.
+        From round `whole_from` on the daemon knows every round that was ever durable: one that it does not know
+        was lost before, with its feedback. One of a smaller number may have been learned, and gone since.
         """
         self.sent = 0
         for utterance_id, state in states.items():
-            if state == wire.ROUND_STATE_UNKNOWN and not self._is_lost(utterance_id, lost_from):
-                self._forgotten(utterance_id)
+            if state == wire.ROUND_STATE_UNKNOWN and not self._is_lost(utterance_id, whole_from):
+                self._gone(utterance_id)
         for request in [request for request in self._requests.values() if request.given_up]:
             self._forget(request)
         self._queue.clear()
@@ -218,13 +213,13 @@ class Outbox:
         self._shown.clear()
         self.sent = 0
 
-    def _is_lost(self, utterance_id: str, lost_from: int | None) -> bool:
+    def _is_lost(self, utterance_id: str, whole_from: int) -> bool:
         shown = self._shown.get(utterance_id)
         if shown is None:
-            return False
-        return shown.lost or (lost_from is not None and (shown.choice.round >= lost_from or not shown.taught))
+            return not whole_from
+        return shown.lost or shown.choice.round >= whole_from
 
-    def _forgotten(self, utterance_id: str) -> None:
+    def _gone(self, utterance_id: str) -> None:
         self._shown.pop(utterance_id, None)
         feedback = self._requests.get((Kind.FEEDBACK, utterance_id))
         if feedback is not None and feedback.ever_sent and not feedback.given_up:

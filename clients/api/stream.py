@@ -38,6 +38,7 @@ from galloon.v1 import combine_pb2 as wire
 
 log = logging.getLogger("galloon.client")
 T = TypeVar("T")
+NEVER = 2**64  # the number of no round
 PAGE_BYTES = 262_144  # of one page: its answer, with alternatives, stays far below what a client takes
 Call = aio.StreamStreamCall[wire.CombineRequest, wire.CombineResponse]
 _KINDS = {wire.REQUEST_KIND_UTTERANCE: Kind.UTTERANCE, wire.REQUEST_KIND_FEEDBACK: Kind.FEEDBACK}
@@ -372,12 +373,15 @@ class CombineStream:
                 raise DaemonFailed(f"the first answer of a stream was {other!r}, not opened", code="UNKNOWN")
 
     def _take_opened(self, opened: Opened, first: asyncio.Future[Opened]) -> None:
-        restarted = self._opened is None or self._opened.run_id != opened.run_id
+        whole_from = opened.whole_from
+        if whole_from is None:  # of a daemon that is older than it
+            restarted = self._opened is None or self._opened.run_id != opened.run_id
+            whole_from = opened.rounds_recovered if restarted else NEVER
         if self._opened is not None:
             self.reconnects += 1
         self._opened = opened
         self._bound = min(self._options.max_in_flight, max(1, opened.max_in_flight))
-        self._outbox.resume(dict(opened.rounds), opened.rounds_recovered if restarted else None)
+        self._outbox.resume(dict(opened.rounds), whole_from)
         if self.reconnects:
             log.info("stream on %s resumed, %d requests again", self._learner, len(self._outbox))
         if not first.done():

@@ -76,6 +76,15 @@ class History:
         """Whether this round has an entry up to this place."""
         return any(entry.seq <= seq for entry in self._backend.find(self.learner, key_of(utterance_id)))
 
+    def first_round(self, after: int) -> int | None:
+        """The number of the first round that began after this place, if one did."""
+        for entry in self.entries(after):
+            if entry.kind & ~PACKED == Chose.kind:
+                event = from_entry(entry)
+                assert isinstance(event, Chose), "its kind says so"
+                return event.round_number
+        return None
+
     def cut(self) -> int:
         """The last entry that retention has cut off; 0 where it has cut none."""
         return self._backend.base(self.learner)

@@ -83,7 +83,7 @@ from galloon.v1 import utterance_pb2
 # moment. As parsed messages they take twelve times as much.
 WAITING_BYTES = 524_288
 # What a snapshot holds beside the state.
-BESIDE = ("unapplied", "books", "followed", "memories_since", "carried")
+BESIDE = ("unapplied", "books", "followed", "memories_since", "carried", "erased_before")
 # Utterances, feedback and memories of rounds that are no larger may be worked on by the event loop: some
 # milliseconds at most, whatever is in them.
 INLINE_BYTES, INLINE_MEMORY = 4096, 65_536
@@ -137,6 +137,8 @@ class Learner:
         )
         self.carried = False  # over to another spec: a learner made anew has other places in its memories
         self.erasing: frozenset[str] = frozenset()  # ids of rounds that are about to go
+        self.erased_before = 0  # rounds from this number on are all as they were
+        self._first_round: tuple[int, int] | None = None  # after a cut: its place, and the number
         self.exchanging = asyncio.Lock()  # one state at a time takes the place of the present one
         self.promoting = asyncio.Lock()  # one challenger at a time
         self.rebuild_places = asyncio.Semaphore(1)  # shared with other learners once it lives
@@ -211,9 +213,25 @@ class Learner:
         else:
             reply(answer, None)
 
-    async def statuses(self, utterance_ids: list[str]) -> list[wire.RoundState.ValueType]:
-        """What became of these utterances."""
-        return await self.look(DISK, lambda rounds: [rounds.state_of(i) for i in utterance_ids])
+    async def statuses(self, utterance_ids: list[str]) -> tuple[list[wire.RoundState.ValueType], int | None]:
+        """What became of these utterances; if one is unknown, the number from which on the history is whole."""
+
+        def work(rounds: Rounds) -> tuple[list[wire.RoundState.ValueType], int | None]:
+            states = [rounds.state_of(utterance_id) for utterance_id in utterance_ids]
+            return states, self._whole_from() if wire.ROUND_STATE_UNKNOWN in states else None
+
+        return await self.look(DISK, work)
+
+    def _whole_from(self) -> int:
+        """From this round on, every one that was ever durable is in the history, and none was erased."""
+        cut = max(self.rounds.cut, self.recorded().cut())
+        if self._first_round is None or self._first_round[0] != cut:
+            number = self.recorded().first_round(cut)
+            if number is None:  # none since the cut is durable, so all that there are are in memory
+                begun = (round_.number for round_ in self.rounds.recent.values() if round_.seq > cut)
+                return max(self.erased_before, min(begun, default=self.rounds.started))
+            self._first_round = cut, number
+        return max(self.erased_before, self._first_round[1])
 
     def latest(self, most: int) -> list[Round]:
         """The last rounds, the newest first: those in memory, and others from the history."""
@@ -334,6 +352,8 @@ class Learner:
         with self.books.without(self.recorded(), erased):
             beside = {**self._beside(), "books": self.books.to_json(other.spec)}
             moved = {"memories_since": other.memories_since, "carried": other.carried}
+            if isinstance(event, Erased):
+                moved["erased_before"] = self.rounds.started
             data = other._packed({**beside, **moved})
             keys = tuple(map(key_of, erased))
             change = Exchange(
@@ -345,6 +365,7 @@ class Learner:
         self.memories_since, self.carried = other.memories_since, other.carried
         self.rounds.cool()
         self.rounds.forget(erased)
+        self.erased_before = self.rounds.started if erased else self.erased_before
         self.books.go_on(self.spec, self._combiner.offers, self.memories_since)
         self.rounds.take_counts(other.rounds)
         self.snapshot_seq, self.snapshot_bytes, self.snapshot_time = self.seq, len(data), self._clock()
@@ -668,6 +689,8 @@ class Learner:
             "memories_since": self.memories_since,
             "carried": self.carried,
         }
+        if self.erased_before:
+            beside["erased_before"] = self.erased_before
         return {**beside, "followed": self.followed} if is_challenger(self.name) else beside
 
     def _packed(self, more: Mapping[str, Any]) -> bytes:
@@ -690,6 +713,7 @@ class Learner:
         self.followed = int(found.meta.get("followed", 0))
         self.memories_since = int(found.meta.get("memories_since", 0))
         self.carried = bool(found.meta.get("carried", False))
+        self.erased_before = int(found.meta.get("erased_before", 0))
         self.books.go_on(self.spec, self._combiner.offers, self.memories_since)
         self.snapshot_bytes, self.snapshot_time = len(data), self._clock()
         return tuple((str(id_), int(seq)) for id_, seq in found.meta.get("unapplied", ()))
@@ -716,7 +740,9 @@ class Learner:
 
         What a stranger sent may fail only later: when it is shown, written and read back, explained or taught.
         """
-        self.amended_seq = self.memories_since = 0  # of a history that stays where it was
+        self.amended_seq = self.memories_since = self.erased_before = (
+            0  # of a history that stays where it was
+        )
         data = self.capture()
         extra_to_wire(self._combiner.statistics().extra)
         self._combiner.digest()

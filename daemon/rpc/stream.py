@@ -277,7 +277,7 @@ class Stream:
         else:
             learner = self._service.registry.find(message.learner, "open.learner")
         ids = list(message.unsure_ids)
-        states = await learner.statuses(ids)
+        states, whole_from = await learner.statuses(ids)
         await self._service.registry.bring(message.learner, "open.learner")
         if self._service.registry.find(message.learner, "open.learner") is not learner:
             # While it was looked at it was given to another daemon, which would not know of this stream.
@@ -297,6 +297,7 @@ class Stream:
                 rounds=tuple(zip(ids, states, strict=True)),
                 max_page_requests=self._service.limits.page_requests,
                 max_message_bytes=self._service.limits.message_bytes,
+                whole_from=whole_from,
             )
         )
 

@@ -90,6 +90,7 @@ class Opened:
     rounds: tuple[tuple[str, wire.RoundState.ValueType], ...] = ()  # of the ids that were asked for
     max_page_requests: int = 0  # of a daemon that is older than pages
     max_message_bytes: int = 0
+    whole_from: int | None = None  # rounds from this number on are in the history, if they were ever durable
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,6 +260,7 @@ def _opened_to_wire(opened: Opened) -> wire.Opened:
         rounds_recovered=opened.rounds_recovered,
         max_page_requests=opened.max_page_requests,
         max_message_bytes=opened.max_message_bytes,
+        whole_from=opened.whole_from,
     )
 
 
@@ -276,6 +278,7 @@ def _opened_from_wire(message: wire.Opened) -> Opened:
         tuple((status.id, status.state) for status in message.rounds),
         message.max_page_requests,
         message.max_message_bytes,
+        message.whole_from if message.HasField("whole_from") else None,
     )
 
 

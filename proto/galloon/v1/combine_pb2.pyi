@@ -30,8 +30,8 @@ class _RoundStateEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_RoundState
     ROUND_STATE_UNSPECIFIED: _RoundState.ValueType  # 0
     """Never sent."""
     ROUND_STATE_UNKNOWN: _RoundState.ValueType  # 1
-    """Not known: lost before it was durable, never sent, or forgotten; `Opened.rounds_recovered` tells lost from
-    forgotten. What was lost or never sent: send the utterance again.
+    """Not known: never sent, lost before it was durable, or gone from the history; `Opened.whole_from` tells which.
+    What was lost or never sent: send the utterance again.
     """
     ROUND_STATE_PENDING: _RoundState.ValueType  # 2
     """A choice was made and is durable or about to be: feedback is welcome. Sending the utterance again gives the
@@ -48,8 +48,8 @@ class RoundState(_RoundState, metaclass=_RoundStateEnumTypeWrapper):
 ROUND_STATE_UNSPECIFIED: RoundState.ValueType  # 0
 """Never sent."""
 ROUND_STATE_UNKNOWN: RoundState.ValueType  # 1
-"""Not known: lost before it was durable, never sent, or forgotten; `Opened.rounds_recovered` tells lost from
-forgotten. What was lost or never sent: send the utterance again.
+"""Not known: never sent, lost before it was durable, or gone from the history; `Opened.whole_from` tells which.
+What was lost or never sent: send the utterance again.
 """
 ROUND_STATE_PENDING: RoundState.ValueType  # 2
 """A choice was made and is durable or about to be: feedback is welcome. Sending the utterance again gives the
@@ -371,6 +371,7 @@ class Opened(_message.Message):
     ROUNDS_RECOVERED_FIELD_NUMBER: _builtins.int
     MAX_PAGE_REQUESTS_FIELD_NUMBER: _builtins.int
     MAX_MESSAGE_BYTES_FIELD_NUMBER: _builtins.int
+    WHOLE_FROM_FIELD_NUMBER: _builtins.int
     learner: _builtins.str
     """The learner's name."""
     max_in_flight: _builtins.int
@@ -384,14 +385,19 @@ class Opened(_message.Message):
     run_id: _builtins.str
     """Names this run of the daemon. The same as on the stream before: nothing was lost in between."""
     rounds_recovered: _builtins.int
-    """Rounds of the learner when this run began. Where run_id differs from the stream before, a choice that was
-    answered there is lost exactly if its round has this number or a larger one; a smaller one that is
-    ROUND_STATE_UNKNOWN has been forgotten: do not send it again, it may have been learned.
+    """Rounds of the learner when this run began. For clients that are older than whole_from: of daemons on one
+    machine, where run_id differs from the stream before, a choice of this number or a larger one is lost.
     """
     max_page_requests: _builtins.int
     """Requests that one page may hold; 0 where the daemon is older than pages."""
     max_message_bytes: _builtins.int
     """Bytes that one message may have, a page too."""
+    whole_from: _builtins.int
+    """From the round of this number on, the history has every round that was ever durable. One that is
+    ROUND_STATE_UNKNOWN was lost before that, so nothing of it was learned: send its utterance again. A round of a
+    smaller number may have been learned and cut off by retention, or erased. Absent where no round is unknown, or
+    where the daemon is older than this.
+    """
     @_builtins.property
     def spec(self) -> _spec_pb2.LearnerSpec:
         """Its spec, all defaults filled in."""
@@ -421,12 +427,15 @@ class Opened(_message.Message):
         rounds_recovered: _builtins.int = ...,
         max_page_requests: _builtins.int = ...,
         max_message_bytes: _builtins.int = ...,
+        whole_from: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["spec", b"spec"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_whole_from", b"_whole_from", "spec", b"spec", "whole_from", b"whole_from"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["created", b"created", "experts", b"experts", "learner", b"learner", "lessons", b"lessons", "max_in_flight", b"max_in_flight", "max_message_bytes", b"max_message_bytes", "max_page_requests", b"max_page_requests", "rounds", b"rounds", "rounds_recovered", b"rounds_recovered", "rounds_started", b"rounds_started", "run_id", b"run_id", "spec", b"spec"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_whole_from", b"_whole_from", "created", b"created", "experts", b"experts", "learner", b"learner", "lessons", b"lessons", "max_in_flight", b"max_in_flight", "max_message_bytes", b"max_message_bytes", "max_page_requests", b"max_page_requests", "rounds", b"rounds", "rounds_recovered", b"rounds_recovered", "rounds_started", b"rounds_started", "run_id", b"run_id", "spec", b"spec", "whole_from", b"whole_from"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__whole_from: _TypeAlias = _typing.Literal["whole_from"]  # noqa: Y015
+    _WhichOneofArgType__whole_from: _TypeAlias = _typing.Literal["_whole_from", b"_whole_from"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__whole_from) -> _WhichOneofReturnType__whole_from | None: ...
 
 Global___Opened: _TypeAlias = Opened  # noqa: Y015
 

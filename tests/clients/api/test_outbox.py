@@ -25,23 +25,26 @@ async def feedback(id_: str, *, about_shown_path: bool = False) -> Request:
     return Request(Kind.FEEDBACK, id_, feedback_request(id_, Score(1.0)), answer, about_shown_path)
 
 
-def choice(id_: str, expert: str = "a") -> Choice:
-    return Choice(id_, 0, "x", ("x",), (expert,), (1.0,), 0.0, 0)
+def choice(id_: str, expert: str = "a", number: int = 0) -> Choice:
+    return Choice(id_, number, "x", ("x",), (expert,), (1.0,), 0.0, 0)
 
 
-def answer(books: Outbox, request: Request, expert: str = "a") -> None:
+def answer(books: Outbox, request: Request, expert: str = "a", number: int = 0) -> None:
     assert books.answered(request.kind, request.id) is request
     if request.kind is Kind.UTTERANCE:
-        books.chosen(request, choice(request.id, expert))
+        books.chosen(request, choice(request.id, expert, number))
     else:
         books.drop_choice(request.id)
 
 
-async def shown(books: Outbox, id_: str, expert: str = "a") -> None:
-    request = await utterance(id_)
+async def shown(books: Outbox, id_: str, expert: str = "a", number: int = 0) -> None:
+    answer(books, await sent(books, await utterance(id_)), expert, number)
+
+
+async def sent(books: Outbox, request: Request) -> Request:
     books.accept(request)
     assert books.next_to_send() is request
-    answer(books, request, expert)
+    return request
 
 
 async def test_requests_are_sent_in_order_and_once():
@@ -182,33 +185,66 @@ async def test_a_true_text_fits_whatever_is_shown():
     assert books.next_to_send() is taught
 
 
-async def test_feedback_on_a_forgotten_round_is_not_sent_again_once_it_was_sent():
-    """The daemon was not restarted, or had the round when it was: it may have learned, and must not twice."""
-    for lost_from in (None, 1):
+async def test_feedback_is_not_sent_again_on_a_round_that_may_have_left_the_history():
+    """It may have been learned before, and must not be twice. What was not sent yet the daemon answers itself."""
+    books = Outbox(8)
+    await shown(books, "cut", number=16)
+    await shown(books, "unsent", number=16)
+    await shown(books, "lost", number=17)
+    doubtful, taught = await sent(books, await feedback("cut")), await sent(books, await feedback("lost"))
+    unsent = await feedback("unsent")
+    books.accept(unsent)
+    books.resume(dict.fromkeys(("cut", "unsent", "lost"), wire.ROUND_STATE_UNKNOWN), 17)
+    assert doubtful.answer is not None
+    with pytest.raises(FateUnknown, match="learned once or not at all"):
+        await doubtful.answer
+    recall = books.next_to_send()
+    assert recall is not None
+    assert (recall.kind, recall.id) == (Kind.UTTERANCE, "lost")
+    assert books.next_to_send() is unsent
+    answer(books, recall)
+    assert [books.next_to_send(), books.next_to_send()] == [taught, None]
+
+
+async def test_feedback_on_the_choice_of_another_stream_is_sent_again_where_nothing_ever_left_the_history():
+    for whole_from in (0, 1):
         books = Outbox(8)
-        await shown(books, "u1")
-        await shown(books, "u2")
-        sent, unsent = await feedback("u1"), await feedback("u2")
-        books.accept(sent)
-        assert books.next_to_send() is sent
-        books.accept(unsent)
-        books.resume(dict.fromkeys(("u1", "u2"), wire.ROUND_STATE_UNKNOWN), lost_from)
-        assert sent.answer is not None
-        with pytest.raises(FateUnknown, match="learned once or not at all"):
-            await sent.answer
-        following = books.next_to_send()
-        if lost_from is None:
-            assert following is unsent, "the daemon will say what it is"
-        else:
-            assert following is not None
-            assert (following.kind, following.id) == (Kind.UTTERANCE, "u2"), "nothing can have been learned"
-        assert books.next_to_send() is None
+        taught = await sent(books, await feedback("u1"))
+        books.resume({"u1": wire.ROUND_STATE_UNKNOWN}, whole_from)
+        assert books.next_to_send() is (None if whole_from else taught)
+        assert taught.answer is not None
+        assert taught.answer.done() == bool(whole_from)
+        if whole_from:
+            assert isinstance(taught.answer.exception(), FateUnknown)
 
 
-async def test_a_choice_that_was_lost_two_crashes_ago_is_recalled():
-    """The stream saw neither life between, in which another round got the number of the lost one."""
+async def test_a_round_that_was_lost_while_it_was_recalled_is_recalled_again():
+    """The first daemon lost it. The second began it again and was asked twice, and died before it was durable.
+
+    The third one has given its number to another round, long ago.
+    """
+    books = Outbox(8)
+    await shown(books, "u1", number=101)
+    taught = await sent(books, await feedback("u1"))
+    books.resume({"u1": wire.ROUND_STATE_UNKNOWN}, 0)
+    recall = books.next_to_send()
+    assert recall is not None
+    assert recall.kind is Kind.UTTERANCE
+    books.resume({"u1": wire.ROUND_STATE_PENDING}, 0)
+    assert books.next_to_send() is recall
+    books.resume({"u1": wire.ROUND_STATE_UNKNOWN}, 0)
+    assert books.next_to_send() is recall
+    answer(books, recall, number=140)
+    assert books.next_to_send() is taught
+    assert taught.answer is not None
+    assert not taught.answer.done()
+
+
+async def test_a_loss_is_remembered_until_the_choice_is_recalled():
+    """Also when more leaves the history meanwhile: no feedback was sent on a round that is known to be lost."""
     books = Outbox(8)
     await shown(books, "u1")
+    books.resume({"u1": wire.ROUND_STATE_UNKNOWN}, 0)
     books.resume({"u1": wire.ROUND_STATE_UNKNOWN}, 17)
     taught = await feedback("u1")
     books.accept(taught)
@@ -217,18 +253,6 @@ async def test_a_choice_that_was_lost_two_crashes_ago_is_recalled():
     assert (recall.kind, recall.id) == (Kind.UTTERANCE, "u1")
     answer(books, recall)
     assert books.next_to_send() is taught
-
-
-async def test_a_loss_is_remembered_across_a_reconnect_without_restart():
-    books = Outbox(8)
-    await shown(books, "u1")
-    books.resume({"u1": wire.ROUND_STATE_UNKNOWN}, 0)
-    books.resume({"u1": wire.ROUND_STATE_UNKNOWN}, None)
-    taught = await feedback("u1")
-    books.accept(taught)
-    recall = books.next_to_send()
-    assert recall is not None
-    assert recall.kind is Kind.UTTERANCE
 
 
 async def test_only_so_many_choices_are_remembered():
@@ -274,9 +298,9 @@ async def _play(steps: list[tuple[str, int]]) -> None:
         if request.answer is not None and not request.answer.done():
             request.answer.set_result(None)
 
-    def cut(state: wire.RoundState.ValueType, lost_from: int | None) -> None:
+    def cut(state: wire.RoundState.ValueType, whole_from: int = 0) -> None:
         on_the_wire.clear()
-        books.resume(dict.fromkeys(books.unsure_ids(), state), lost_from)
+        books.resume(dict.fromkeys(books.unsure_ids(), state), whole_from)
 
     for what, number in steps:
         match what:
@@ -297,11 +321,11 @@ async def _play(steps: list[tuple[str, int]]) -> None:
             case "cancel" if wanted:
                 wanted[number % len(wanted)].answer.cancel()
             case "cut":
-                cut(wire.ROUND_STATE_PENDING, None)
+                cut(wire.ROUND_STATE_PENDING)
             case "lose":
-                cut(wire.ROUND_STATE_UNKNOWN, 0)
+                cut(wire.ROUND_STATE_UNKNOWN)
             case "forget":
-                cut(wire.ROUND_STATE_UNKNOWN, None)
+                cut(wire.ROUND_STATE_UNKNOWN, 1)
             case "postpone" if on_the_wire:
                 request = on_the_wire.pop(number % len(on_the_wire))
                 assert books.postpone(request.kind, request.id) is request

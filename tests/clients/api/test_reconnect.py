@@ -14,6 +14,7 @@ from galloon.clients.api.connection import Backoff, Connection
 from galloon.clients.api.errors import ChoiceReplaced, Unreachable
 from galloon.clients.api.stream import StreamOptions
 from galloon.learners.combiners.contract import Score, TrueTokens
+from tests.clients.api.wire import wire_to
 from tests.clients.samples import BIGRAMS, SCORED, TRUTH, aligned
 from tests.daemon_process import Daemon, running_daemon
 
@@ -55,6 +56,34 @@ async def test_a_kill_loses_choices_and_the_client_recalls_them(client: Client, 
         assert (lesson.lessons, lesson.repeated_answer, stream.reconnects) == (2, False, 1)
     standing = (await client.get_learner(name)).statistics
     assert (standing.rounds_started, standing.lessons, standing.rounds_pending) == (2, 2, 0)
+
+
+async def test_what_was_lost_is_recalled_whatever_came_meanwhile(client: Client, daemon: Daemon, name: str):
+    """The daemon dies twice before this stream is back, and has given the number of its lost round to another.
+
+    Feedback on it was sent, but no round of the learner is missing in its history: it cannot have been learned.
+    """
+    async with (
+        wire_to(daemon.address) as wire,
+        Client(wire.address, options=PATIENT) as away,
+        away.stream(name, create=BIGRAMS) as stream,
+    ):
+        assert (await stream.choose(aligned("u1"))).round == 0
+        os.kill(daemon.pid, signal.SIGSTOP)
+        taught = await stream.send_feedback("u1", TrueTokens(TRUTH))
+        await asyncio.sleep(0.5)  # until it is on the wire
+        wire.cut()
+        daemon.kill()
+        await restart(daemon)
+        async with client.stream(name) as other:
+            for i in range(3):
+                assert (await other.choose(aligned(f"v{i}"))).round == i
+                await other.learn(f"v{i}", TrueTokens(TRUTH))
+        daemon.kill()
+        await restart(daemon)
+        wire.mend()
+        lesson = await taught
+        assert (lesson.lessons, lesson.repeated_answer, lesson.round) == (4, False, 3)
 
 
 async def test_requests_wait_while_the_daemon_is_away(client: Client, daemon: Daemon, name: str):

@@ -70,6 +70,24 @@ def plainly(monkeypatch):
     monkeypatch.setattr(journal, "packed", lambda entry: entry)
 
 
+async def test_a_client_never_sends_again_by_itself_what_was_erased(tmp_path):
+    """The daemon says from which round on its history is whole, also when it has been started again."""
+    asked = wire.Open(learner="test", unsure_ids=["s1"])
+    async with serving(tmp_path) as daemon:
+        await play(await daemon.open("test", spec()))
+        await erased(daemon, "s1")
+        assert (await daemon.stream().opened(asked)).whole_from == ROUNDS + 3
+    for _ in range(2):
+        async with serving(tmp_path) as daemon:
+            opened = await daemon.stream().opened(asked)
+            assert opened.rounds[0].state == wire.ROUND_STATE_UNKNOWN
+            assert opened.whole_from == ROUNDS + 3
+            stream = await daemon.open("test", spec())
+            await stream.choice(said(ROUNDS))
+            await stream.learned(told(ROUNDS))
+            await daemon.app.registry.find("test").snapshot()
+
+
 @pytest.mark.usefixtures("plainly")
 async def test_nothing_that_was_said_is_left_in_any_file(tmp_path):
     ids = ("s1", "s5", "s9")

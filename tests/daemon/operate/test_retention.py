@@ -55,6 +55,26 @@ async def test_what_is_too_large_is_cut_at_the_oldest_place(tmp_path):
         assert await daemon.digest() == before
 
 
+async def test_a_client_is_told_from_which_round_on_the_history_is_whole(tmp_path):
+    """What is unknown from there on was never durable, and can be sent again; before, it may have been learned."""
+    asked = wire.Open(learner="test", unsure_ids=["never"])
+    async with serving(tmp_path) as daemon:
+        stream, learner = await _two_halves(daemon)
+        again = await daemon.stream().opened(asked)
+        assert (again.HasField("whole_from"), again.whole_from) == (True, 0)
+        known = await daemon.stream().opened(wire.Open(learner="test", unsure_ids=["u3"]))
+        assert not known.HasField("whole_from"), "nothing is unknown"
+        await Retention(daemon.app._journal, Store(history_bytes=1), lambda: 0.0).look([learner])
+        assert (await daemon.stream().opened(asked)).whole_from == 10
+        await learner.snapshot()
+        await Retention(daemon.app._journal, Store(history_bytes=1), lambda: 0.0).look([learner])
+        assert (await daemon.stream().opened(asked)).whole_from == 20, "none is left"
+        await stream.choice(utterance(20))
+        assert (await daemon.stream().opened(asked)).whole_from == 20
+    async with serving(tmp_path) as daemon:
+        assert (await daemon.stream().opened(asked)).whole_from == 20
+
+
 async def test_a_round_that_was_cut_is_not_taught_from_memory(tmp_path):
     """Its feedback would stand in the history without its utterance."""
     async with serving(tmp_path) as daemon:
