@@ -53,7 +53,7 @@ CLASS_WEIGHT = 20.0  # candidates of each class
 AGREED_SHARES = (0.4, 0.6, 0.75, 0.85)  # of agreed words, right where they are disputed: a mild start
 LETTER_ORDER = 4
 OFTEN = 64  # lines
-TOLD_NAMES = ("agreement.told", "agreement.told_null")
+TOLD_NAMES = ("agreement.told", "agreement.told_null", "agreement.changed")
 WORD_LIMIT, LETTER_LIMIT = 1 << 16, 1 << 17  # rows of 12 bytes each
 PAIR_COLUMNS = 4  # see `kernels.agreement.compare`
 # Who leaves out blanks: after marks in so many of its words, and so many times as often as the best of all.
@@ -67,7 +67,7 @@ class Weighed:
     posteriors: NDArray[np.float64]
     best: NDArray[np.int32]  # the most probable token of each slot
     line: tuple[NDArray[Any], ...]  # the arrays of `kernels.agreement.Line`
-    observed: int  # lines before this; -1 if true texts were looked at, which what is observed must not do
+    observed: int  # lines before this; -1 if true texts had a say, which in what is observed they must not
 
 
 class AgreementModel:
@@ -97,6 +97,7 @@ class AgreementModel:
         """A row for each engine, of whom nothing is known. Memory for zeros is taken when they are written to."""
         self._rates = np.tile(FIRST_RATES, (count, 1))
         self._told = np.zeros((count, EVENTS))
+        self._changed = np.zeros(count, dtype=np.bool_)  # see `begin_anew`
         self._confidences = np.zeros((count, BUCKETS, 2))
         self._ring = np.zeros((count, RING))
         self._seen = np.zeros(count, dtype=np.int64)
@@ -113,7 +114,7 @@ class AgreementModel:
     def heard(self, experts: tuple[str, ...]) -> frozenset[str]:
         """Those of these engines, all that ran, that count: neither copies nor noise."""
         present = self._present(experts)
-        counted = self._counted(present, with_told=True)
+        counted = self._counted(present, with_told=True, with_changes=True)
         return frozenset(experts[j] for j in present.columns[counted])
 
     def gluing(self, experts: tuple[str, ...]) -> frozenset[str]:
@@ -138,7 +139,8 @@ class AgreementModel:
         """How probable each engine's token is in each slot: by true texts too, or by agreement alone."""
         told = with_told and bool(self._told_null.any())
         present = self._present(offers.experts)
-        line = self._weighed(offers, present, with_told=told)
+        changed = bool(self._changed[present.rows].any())
+        line = self._weighed(offers, present, with_told=told, with_changes=changed)
         tokens = present.in_order(offers.tokens)
         _, candidates, counts, _, posteriors, *_ = line
         found = np.zeros(tokens.shape)
@@ -148,7 +150,7 @@ class AgreementModel:
         best = candidates[np.arange(len(tokens)), posteriors.argmax(axis=1)] if tokens.size else tokens[:, 0]
         given = np.empty_like(found)
         given[:, present.columns] = found
-        return Weighed(given, best, line, -1 if told else int(self._lines[0]))
+        return Weighed(given, best, line, -1 if told or changed else int(self._lines[0]))
 
     def observe(self, offers: Offers, weighed: Weighed | None = None) -> None:
         """Take a line in. `weighed` saves weighing it again, if it can be used."""
@@ -156,7 +158,7 @@ class AgreementModel:
         if weighed is not None and weighed.observed == self._lines[0]:
             line = weighed.line
         else:
-            line = self._weighed(offers, present, with_told=False)
+            line = self._weighed(offers, present, with_told=False, with_changes=False)
         letters, tokens = offers.spelling, present.in_order(offers.tokens)
         self._lexicon.make_room(tokens.size)
         self._spelling.make_room(2 * LETTER_ORDER * (letters.codes.size + len(offers.vocabulary)))
@@ -164,7 +166,7 @@ class AgreementModel:
         counted = np.zeros((PAIR_COLUMNS, tokens.shape[1], tokens.shape[1]))
         by_engine = {name: present.of(getattr(self, name)) for name in _CHANGED}
         take_in(
-            self._book(present, by_engine, with_told=False),
+            self._book(present, by_engine, with_told=False, with_changes=False),
             by_engine["_ring"],
             used,
             tokens,
@@ -200,8 +202,13 @@ class AgreementModel:
         self._forget_who_counts()
 
     def begin_anew(self, expert: str) -> None:
-        """An engine has changed: what true texts said of it is void."""
+        """An engine has changed: what true texts said of it is void, and from now on they alone say how it does.
+
+        Agreement remembers the engine that it was, and believes the others by it; and what is observed must not
+        depend on what is told, so it cannot be made to forget.
+        """
         self._told[self.rows[expert]] = 0.0
+        self._changed[self.rows[expert]] = True
         self._forget_who_counts()
 
     def estimates(self) -> tuple[Estimate, ...]:
@@ -240,6 +247,8 @@ class AgreementModel:
         held = min(RING, int(self._seen.max(initial=0)))
         met = self._met()
         kept = {name: array if met.all() else array[met] for name, array in self._by_engine().items()}
+        if not self._changed.any():
+            del kept["agreement.changed"]
         if not met.all():
             kept["agreement.met"] = np.flatnonzero(met)
         return {
@@ -254,7 +263,9 @@ class AgreementModel:
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         met = kept_rows(arrays, "agreement.met", len(self.experts))
-        arrays = {"agreement.recent": np.zeros_like(self._recent[met]), **arrays}  # older versions had none
+        absent = {"agreement.changed": np.zeros_like(self._changed[met])}  # where no engine has changed
+        absent["agreement.recent"] = np.zeros_like(self._recent[met])  # of older versions
+        arrays = {**absent, **arrays}
         fixed = {**self._shared(), **{name: array[met] for name, array in self._by_engine().items()}}
         check_arrays(arrays, fixed)
         ring, borders = arrays.get("agreement.ring"), arrays.get("agreement.borders")
@@ -302,6 +313,7 @@ class AgreementModel:
         names = (
             "rates",
             "told",
+            "changed",
             "confidences",
             "seen",
             "written",
@@ -347,31 +359,45 @@ class AgreementModel:
 
     def _forget_who_counts(self) -> None:
         """Who counts where all run is asked several times a line: it is kept until something is learned."""
-        self._counting: dict[bool, NDArray[np.bool_]] = {}
+        self._counting: dict[tuple[bool, bool], NDArray[np.bool_]] = {}
 
-    def _counted(self, present: Present, *, with_told: bool) -> NDArray[np.bool_]:
+    def _rates_of(self, present: Present, *, with_changes: bool) -> NDArray[np.float64]:
+        """By agreement; of those who have changed, if changes have a say, by what true texts said since."""
+        rates = present.of(self._rates)
+        if with_changes:
+            changed = present.of(self._changed)
+            rates = np.where(changed[:, None], FIRST_RATES + present.of(self._told), rates)
+        return rates
+
+    def _counted(self, present: Present, *, with_told: bool, with_changes: bool) -> NDArray[np.bool_]:
         """Who of those present counts."""
-        with_told = with_told and bool(self._told_null.any())
-        if present.everybody and with_told in self._counting:
-            return self._counting[with_told]
+        asked = with_told and bool(self._told_null.any()), with_changes
+        if present.everybody and asked in self._counting:
+            return self._counting[asked]
         first, rows = present.of(self._first), present.rows
         original = first == rows
         if not (present.everybody or original.all()):
             original |= ~np.isin(first, rows)
         told = present.of(self._named)
-        told = told + present.of(self._told) if with_told else told
-        noise = is_noise(effective_rates(present.of(self._rates), told))
+        told = told + present.of(self._told) if asked[0] else told
+        noise = is_noise(effective_rates(self._rates_of(present, with_changes=with_changes), told))
         counted = heard(original, noise | loops(present.of(self._recent))) | present.of(self._trusted)
         if present.everybody:
-            self._counting[with_told] = counted
+            self._counting[asked] = counted
         return np.asarray(counted)
 
-    def _weighed(self, offers: Offers, present: Present, *, with_told: bool) -> tuple[NDArray[Any], ...]:
+    def _weighed(
+        self, offers: Offers, present: Present, *, with_told: bool, with_changes: bool
+    ) -> tuple[NDArray[Any], ...]:
         letters, tokens = offers.spelling, present.in_order(offers.tokens)
         confidences = present.in_order(offers.confidences)
         by_engine = {name: present.of(getattr(self, name)) for name in _LOOKED_AT}
+        if with_changes:
+            by_engine["_rates"] = self._rates_of(present, with_changes=True)
+            changed = present.of(self._changed)[:, None, None]
+            by_engine["_confidences"] = np.where(changed, 0.0, by_engine["_confidences"])
         found: tuple[NDArray[Any], ...] = weigh(
-            self._book(present, by_engine, with_told=with_told),
+            self._book(present, by_engine, with_told=with_told, with_changes=with_changes),
             tokens,
             confidences,
             letters.points,
@@ -380,7 +406,12 @@ class AgreementModel:
         return found
 
     def _book(
-        self, present: Present, by_engine: Mapping[str, NDArray[Any]], *, with_told: bool
+        self,
+        present: Present,
+        by_engine: Mapping[str, NDArray[Any]],
+        *,
+        with_told: bool,
+        with_changes: bool,
     ) -> tuple[Any, ...]:
         """The fields of `kernels.agreement.Book`, as a plain tuple."""
         named = present.of(self._named)
@@ -401,7 +432,7 @@ class AgreementModel:
             by_engine["_written"],
             by_engine["_words"],
             by_engine["_recent"],
-            self._counted(present, with_told=with_told),
+            self._counted(present, with_told=with_told, with_changes=with_changes),
         )
 
 

@@ -87,6 +87,7 @@ def _grown(
     made.begin(roster, grown["priors"])
     fresh = {
         **fresh_scales(len(roster)),
+        "agreement.changed": np.zeros(len(roster), dtype=np.bool_),
         **state.unpack(made.to_bytes(), "text_combiner", STATE_VERSION).arrays,
     }
     for name in (name for name in BY_PLACE if name in old):
@@ -118,7 +119,7 @@ def _agreement(
         name for name in fresh if name.startswith("agreement.") and fresh[name].shape[:1] == (len(after),)
     ]
     for name in names:
-        if name not in ("agreement.first", "agreement.ring"):
+        if name in old and name not in ("agreement.first", "agreement.ring"):
             grown[name] = fresh[name].copy()
             grown[name][places] = old[name][rows]
     moved = dict(zip(rows, places, strict=True))

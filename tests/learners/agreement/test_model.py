@@ -126,6 +126,33 @@ def test_a_state_written_and_read_goes_on_to_the_same_bits() -> None:
     assert all(np.array_equal(one[name], two[name]) for name in one)
 
 
+def test_who_has_changed_is_judged_by_true_texts_and_what_is_observed_hears_nothing_of_it() -> None:
+    model, _ = played(ENGINES, lines(200))
+    untold = AgreementModel(ENGINES, WORD)
+    untold.restore(model.arrays())
+    bad, good = ENGINES[0], ENGINES[3]  # who have exchanged their names since
+    for name in (bad, good):
+        model.begin_anew(name)
+    assert model.arrays()["agreement.changed"].tolist() == [True, False, False, True]
+    disputed = offers([["word1", "word2", "", "word3"]])
+    for _ in range(40):
+        model.tell(disputed, np.array([disputed.vocabulary.index("word3")], dtype=np.int32))
+    said = model.weigh(disputed, with_told=False).posteriors[0]
+    assert said.argmax() == 3
+    assert untold.weigh(disputed, with_told=False).posteriors[0].argmax() != 3
+    again = AgreementModel(ENGINES, WORD)
+    again.restore(model.arrays())
+    for line in [disputed, *lines(20, seed=5)]:
+        weighed = model.weigh(line, with_told=False)
+        assert (again.weigh(line, with_told=False).posteriors == weighed.posteriors).all()
+        model.observe(line, weighed)
+        again.observe(line)
+        untold.observe(line)
+    one, two = model.observed(), untold.observed()
+    assert one.keys() == two.keys()
+    assert all(np.array_equal(one[name], two[name], equal_nan=True) for name in one)
+
+
 def test_a_damaged_state_is_refused() -> None:
     model, _ = played(ENGINES, lines(5))
     arrays = model.arrays()

@@ -71,6 +71,14 @@ def build_and_learn(memory, combiner, truth):
     return again.learn(memory, TrueText(truth))
 
 
+def test_an_engine_that_has_changed_is_remembered_to_have():
+    before = taught()
+    before._agreement.begin_anew("cy")
+    after = carry_over(before, spec(("ann", "cy", "dot", "eve")))
+    rows = after.agreement_rows()
+    assert {name for name in rows if after._agreement._changed[rows[name]]} == {"cy"}
+
+
 def test_a_changed_learner_is_written_and_read_as_any():
     made = carry_over(carry_over(taught(), spec(MORE)), spec(("eve", "ann", "dot")))
     again = build(made.spec)
