@@ -1,7 +1,7 @@
 """What can go wrong in the daemon, and the one table from error to gRPC code.
 
 DaemonError
-├── Refused                 a request that fails; travels to the client as code, reason and sentence
+├── Refused                 a request that fails: field, problem, advice; the client sees code, reason and sentence
 │   ├── Invalid             a field is malformed, missing, or contradicts another one
 │   ├── WrongOrder          utterance or feedback before open, or open twice
 │   ├── UnknownLearner      no learner of that name
@@ -36,7 +36,7 @@ import grpc
 
 from galloon.codec.answer import PassedLimit, Problem
 from galloon.codec.errors import MessageTooLarge
-from galloon.learners.errors import BudgetExceeded, InvalidInput, LearnerError
+from galloon.learners.errors import BudgetExceeded, InvalidInput, LearnerError, sentence
 from galloon.v1 import combine_pb2 as wire
 
 Code = grpc.StatusCode
@@ -47,19 +47,22 @@ class DaemonError(Exception):
 
 
 class Refused(DaemonError):
-    """A request that fails. `field` is the path of the field that is wrong, where one is."""
+    """A request that fails. It prints as `field: problem; advice`, without the parts that are empty."""
 
     owner = ""  # address of the daemon to ask instead
 
-    def __init__(self, message: str, field: str = "") -> None:
-        super().__init__(message)
-        self.message, self.field = message, field
+    def __init__(self, problem: str, field: str = "", advice: str = "") -> None:
+        super().__init__(problem)
+        self.problem, self.field, self.advice = problem, field, advice
 
-    def problem(self, request_id: str, about: wire.RequestKind.ValueType) -> Problem:
+    def __str__(self) -> str:
+        return sentence(self.problem, self.field, self.advice)
+
+    def answer_to(self, request_id: str, about: wire.RequestKind.ValueType) -> Problem:
         """The answer to a request of a stream."""
         code, reason = CODES[type(self)]
         return Problem(
-            request_id, about, code.value[0], reason, self.message, self.field, self._limit(), self.owner
+            request_id, about, code.value[0], reason, str(self), self.field, self._limit(), self.owner
         )
 
     def _limit(self) -> PassedLimit | None:
@@ -106,8 +109,11 @@ class LimitPassed(Refused):
     """Over a limit of the configuration."""
 
     def __init__(self, limit: str, needed: float, allowed: float, advice: str, field: str = "") -> None:
-        super().__init__(f"{limit}: {needed:.15g} asked, {allowed:.15g} allowed; {advice}", field)
+        super().__init__(f"{limit}: {needed:.15g} asked, {allowed:.15g} allowed", field, advice)
         self.limit, self.needed, self.allowed = limit, needed, allowed
+
+    def __str__(self) -> str:
+        return sentence(self.problem, "", self.advice)  # the limit says what it is about
 
     def _limit(self) -> PassedLimit | None:
         return PassedLimit(self.limit, self.allowed, self.needed)
@@ -131,10 +137,9 @@ class Unavailable(Refused):
 
 class NotOwner(Unavailable):
     def __init__(self, name: str, owner: str, field: str = "") -> None:
-        where = (
-            f"the daemon at {owner} has it: ask there" if owner else "nobody has it at the moment: ask again"
-        )
-        super().__init__(f"{field}: learner {name!r} is not of this daemon; {where}", field)
+        where = f"the daemon at {owner} has it" if owner else "nobody has it at the moment"
+        advice = "ask there" if owner else "ask again"
+        super().__init__(f"learner {name!r} is not of this daemon; {where}", field, advice)
         self.owner = owner
 
 
@@ -239,13 +244,16 @@ def refusal(error: BaseException, field: str = "") -> Refused:
             name, advice = BUDGETS.get(error.limit, (error.limit, error.advice))
             return LimitPassed(name, error.needed, error.allowed, advice, field)
         case InvalidInput():
-            return Invalid(str(error), error.field or field)
+            return Invalid(error.problem, error.field or field, error.advice)
         case StoreFull():
-            return Unavailable("the disk of the daemon is full: nothing was recorded; send this again later")
+            problem, advice = "the disk of the daemon is full: nothing was recorded", "send this again later"
+            return Unavailable(problem, advice=advice)
         case StoreConflict():
-            return Unavailable("the learner was made or deleted meanwhile: look again, then send this again")
+            problem, advice = "the learner was made or deleted meanwhile", "look again, then send this again"
+            return Unavailable(problem, advice=advice)
         case StoreError():
-            return Unavailable("the daemon cannot write and stops: reconnect later and send this again")
+            problem, advice = "the daemon cannot write and stops", "reconnect later and send this again"
+            return Unavailable(problem, advice=advice)
         case LearnerError():
             return Invalid(str(error), field)
         case _:

@@ -10,6 +10,11 @@ LearnerError
 from typing import Self
 
 
+def sentence(problem: str, field: str = "", advice: str = "") -> str:
+    """`field: problem; advice`, as far as they are there."""
+    return (f"{field}: " if field else "") + problem + (f"; {advice}" if advice else "")
+
+
 class LearnerError(Exception):
     """The root: catch this to catch everything that the learners raise on purpose."""
 
@@ -25,8 +30,7 @@ class InvalidInput(LearnerError):
         self.problem, self.field, self.advice = problem, field, advice
 
     def __str__(self) -> str:
-        where = f"{self.field}: " if self.field else ""
-        return where + self.problem + (f"; {self.advice}" if self.advice else "")
+        return sentence(self.problem, self.field, self.advice)
 
     def under(self, parent: str) -> Self:
         """The same error, where its field is part of this one."""

@@ -35,11 +35,11 @@ def application(
         except Unauthenticated as refused:
             if require_token:
                 raise web.HTTPUnauthorized(
-                    text=f"{refused.message}\n", headers={"WWW-Authenticate": "Bearer"}
+                    text=f"{refused}\n", headers={"WWW-Authenticate": "Bearer"}
                 ) from refused
             may_see = _nobody
         except Denied as refused:
-            raise web.HTTPForbidden(text=f"{refused.message}\n") from refused
+            raise web.HTTPForbidden(text=f"{refused}\n") from refused
         return web.Response(
             body=await metrics(may_see), headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"}
         )

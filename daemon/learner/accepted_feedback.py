@@ -21,7 +21,7 @@ def check_accepted(message: wire.Feedback, setting: Setting) -> None:
     if kind not in (None, "withdrawn") and kind not in ACCEPTED[setting]:
         accepted = " or ".join(ACCEPTED[setting])
         raise WrongSetting(
-            f"feedback.{kind}: this learner's setting is {setting.value}, which takes {accepted}",
+            f"this learner's setting is {setting.value}, which takes {accepted}",
             f"feedback.{kind}",
         )
 

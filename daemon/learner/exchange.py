@@ -51,7 +51,7 @@ class Remake:
 
     def lossy(self, problem: str) -> Invalid:
         field = f"spec.{self.changed[0]}" if self.changed else "ids"
-        return Invalid(f"{field}: {problem}; {LOSS}", field)
+        return Invalid(problem, field, LOSS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -778,15 +778,17 @@ class Learner:
     def _check_answers(self) -> None:
         if is_challenger(self.name):
             raise Invalid(
-                f"learner: {self.name!r} is a challenger, which answers nobody and learns from the rounds of "
-                f"{champion_of(self.name)!r}: promote it first"
+                f"{self.name!r} is a challenger, which answers nobody and learns from the rounds of "
+                f"{champion_of(self.name)!r}",
+                "learner",
+                "promote it first",
             )
 
     def stopped(self) -> OutOfService:
         """What is said of it once it is broken."""
         return OutOfService(
-            f"learner {self.name!r} has stopped after a defect of the daemon, which has logged why; import an "
-            "older export under another name, or delete it"
+            f"learner {self.name!r} has stopped after a defect of the daemon, which has logged why",
+            advice="import an older export under another name, or delete it",
         )
 
     def _deleted(self) -> UnknownLearner:
@@ -794,4 +796,4 @@ class Learner:
 
     def _check_room(self) -> None:
         if not self._journal.has_room():
-            raise Unavailable("the disk of the daemon lags behind: send this again later")
+            raise Unavailable("the disk of the daemon lags behind", advice="send this again later")

@@ -12,7 +12,7 @@ MARK = ":"  # between a champion's name and its challenger's label; no name of a
 def check_name(name: str, field: str) -> None:
     if not NAME.fullmatch(name):
         raise Invalid(
-            f"{field}: a name has 1 to 128 of the characters a-z A-Z 0-9 . _ / - and starts with a letter or "
+            "a name has 1 to 128 of the characters a-z A-Z 0-9 . _ / - and starts with a letter or "
             f"digit; got {name[:40]!r}",
             field,
         )
@@ -22,7 +22,7 @@ def challenger_name(champion: str, label: str, field: str) -> str:
     """The name of a champion's challenger."""
     if not LABEL.fullmatch(label):
         raise Invalid(
-            f"{field}: a label has 1 to 32 of the characters a-z A-Z 0-9 . _ - and starts with a letter or digit; "
+            "a label has 1 to 32 of the characters a-z A-Z 0-9 . _ - and starts with a letter or digit; "
             f"got {label[:40]!r}",
             field,
         )

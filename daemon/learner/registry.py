@@ -51,9 +51,10 @@ class Quarantined:
 
     def refusal(self, field: str = "") -> OutOfService:
         return OutOfService(
-            f"learner {self.name!r} is out of service, because it could not be restored: {self.reason}; its bytes "
-            "are as they were, so mend that and restart the daemon, or delete the learner and import an export",
+            f"learner {self.name!r} is out of service, because it could not be restored: {self.reason}",
             field,
+            "its bytes are as they were, so mend that and restart the daemon, or delete the learner and import an "
+            "export",
         )
 
 
@@ -94,7 +95,7 @@ class Registry:
             if not is_challenger(name):
                 check_name(name, field)
             self._check_not_quarantined(name, field)
-            raise UnknownLearner(f"{field}: no learner is called {name!r}; create it first", field)
+            raise UnknownLearner(f"no learner is called {name!r}", field, "create it first")
         return learner
 
     def page(self, after: str, size: int, wanted: Callable[[str], bool]) -> list[Learner]:
@@ -158,7 +159,7 @@ class Registry:
             if known is not None:
                 if others := spec.differences(known.spec):
                     raise OtherSpec(
-                        f"{field}: a learner called {name!r} exists with another spec: it differs in "
+                        f"a learner called {name!r} exists with another spec: it differs in "
                         f"{', '.join(others)}",
                         field,
                     )
@@ -176,7 +177,7 @@ class Registry:
         async with self._names.setdefault(name, asyncio.Lock()):
             self._check_not_quarantined(name, "name")
             if name in self._learners:
-                raise OtherSpec(f"name: a learner called {name!r} exists; delete it first", "name")
+                raise OtherSpec(f"a learner called {name!r} exists", "name", "delete it first")
             with self._place(name, may_use):
                 learner, state = await self._in_thread(partial(self._remake, name, data))
                 key = await self._journal.transact(Create(name, learner.spec.to_json(), state))
@@ -267,8 +268,9 @@ class Registry:
             saved = read_saved(data)
             if saved.version != VERSION:
                 raise Invalid(
-                    "chunk: exported by an older galloon; open its store with this version and export again",
+                    "exported by an older galloon",
                     "chunk",
+                    "open its store with this version and export again",
                 )
             learner = self._make(name, self.limited(saved.spec, "chunk"))
             learner.restore(data)
@@ -292,7 +294,7 @@ def _distrusting(work: Callable[[], T]) -> T:
         raise
     except Exception as error:
         raise Invalid(
-            "chunk: these bytes are not an exported learner that this version can read", "chunk"
+            "these bytes are not an exported learner that this version can read", "chunk"
         ) from error
 
 

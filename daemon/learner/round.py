@@ -196,9 +196,9 @@ class Rounds:
             return None
         if fingerprint not in (known.fingerprint, *known.earlier):
             raise OtherContent(
-                f"utterance {utterance_id!r} was sent before with other content: give each an id of its own, or "
-                "set late to add what a further engine said",
+                f"utterance {utterance_id!r} was sent before with other content",
                 "utterance.id",
+                "give each an id of its own, or set late to add what a further engine said",
             )
         return known.answer
 
@@ -218,14 +218,15 @@ class Rounds:
             )
         if round_.status is Status.TEACHING and replace:
             raise OtherFeedback(
-                f"feedback on utterance {utterance_id!r} is on its way to the disk: replace it when it is learned",
+                f"feedback on utterance {utterance_id!r} is on its way to the disk",
                 "feedback",
+                "replace it when it is learned",
             )
         if round_.status is not Status.PENDING and round_.feedback != fingerprint and not replace:
             raise OtherFeedback(
-                f"the round of utterance {utterance_id!r} has other feedback already: set replace to put this in "
-                "its place",
+                f"the round of utterance {utterance_id!r} has other feedback already",
                 "feedback",
+                "set replace to put this in its place",
             )
         return round_
 
@@ -264,9 +265,9 @@ class Rounds:
         round_ = self.touch(utterance_id)
         if round_ is None:
             raise UnknownRound(
-                f"no round is known for utterance {utterance_id!r} that these outputs could join: send all that "
-                "is there, without late",
+                f"no round is known for utterance {utterance_id!r} that these outputs could join",
                 "utterance.id",
+                "send all that is there, without late",
             )
         if round_.status is not Status.PENDING:
             raise OtherFeedback(

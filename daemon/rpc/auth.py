@@ -42,7 +42,7 @@ class Principal:
 
     def check(self, learner: str, field: str) -> None:
         if not self.may_use(learner):
-            raise Denied(f"{field}: {self.name} may not use learners of this name", field)
+            raise Denied(f"{self.name} may not use learners of this name", field)
 
 
 ANYONE = Principal("anyone")
@@ -76,7 +76,9 @@ class Gate:
     def by_headers(self, headers: list[Any]) -> Principal:
         """The caller by all its authorization headers: exactly one, with a known token."""
         if len(headers) != 1:
-            raise Unauthenticated(f"{len(headers)} authorization headers: send exactly one, 'Bearer <token>'")
+            raise Unauthenticated(
+                f"{len(headers)} authorization headers", advice="send exactly one, 'Bearer <token>'"
+            )
         scheme, _, token = str(headers[0]).partition(" ")
         if scheme.lower() != "bearer" or not token:
             raise Unauthenticated("the authorization header must be 'Bearer <token>'")
@@ -85,13 +87,13 @@ class Gate:
             if hmac.compare_digest(hashed, principal.token_hash):
                 found = principal
         if found is None:
-            raise Unauthenticated("this token is not known; ask the operator for one")
+            raise Unauthenticated("this token is not known", advice="ask the operator for one")
         return found
 
     def _unlisted(self, common_name: str) -> Principal:
         """A certificate that no entry names: all learners if there are no entries at all, else none."""
         if self._by_certificate:
-            raise Unauthenticated("no entry names this certificate; ask the operator for one")
+            raise Unauthenticated("no entry names this certificate", advice="ask the operator for one")
         return Principal(common_name)
 
 
@@ -109,7 +111,7 @@ class TokenInterceptor(grpc.aio.ServerInterceptor):
         try:
             self._gate.by_headers(headers)
         except Unauthenticated as refused:
-            return _refusing(handler, refused.message)
+            return _refusing(handler, str(refused))
         return handler
 
 

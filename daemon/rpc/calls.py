@@ -87,7 +87,7 @@ class Calls:
             log.error("call failed", exc_info=error)
         self.metrics.rejects[type(refused)].inc()
         told = (("galloon-owner", refused.owner),) if refused.owner else ()
-        await context.abort(CODES[type(refused)][0], refused.message, trailing_metadata=told)
+        await context.abort(CODES[type(refused)][0], str(refused), trailing_metadata=told)
 
 
 async def _read_in_time(write: Awaitable[None]) -> None:
@@ -96,7 +96,9 @@ async def _read_in_time(write: Awaitable[None]) -> None:
         async with asyncio.timeout(STALL_S):
             await write
     except TimeoutError as error:
-        raise Unavailable(f"nothing was read for {STALL_S:g} seconds: call again, and read on") from error
+        raise Unavailable(
+            f"nothing was read for {STALL_S:g} seconds", advice="call again, and read on"
+        ) from error
 
 
 def reader(kind: type[M]) -> Callable[[bytes], M | None]:
@@ -114,4 +116,4 @@ def _to_bytes(message: Message) -> bytes:
 
 
 def unreadable() -> Invalid:
-    return Invalid("request: not a readable message of this method")
+    return Invalid("not a readable message of this method", "request")

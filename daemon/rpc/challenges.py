@@ -43,7 +43,7 @@ class ChallengeService(Calls):
         champion = self._champion(request.name, caller)
         spec = spec_from_wire(request.spec, self._limits, "spec")
         if spec.answer:
-            raise Invalid("spec.answer: a challenger answers nobody; leave it out", "spec.answer")
+            raise Invalid("a challenger answers nobody", "spec.answer", "leave it out")
         challenger, created = await self._registry.challenge(champion, request.label, spec, caller.may_use)
         shown = await self._management.shown(challenger)
         return wire.AddChallengerResponse(challenger=shown, created=created)
@@ -63,7 +63,7 @@ class ChallengeService(Calls):
         async with champion.promoting:  # or two at once would both exchange what answers now, and lose one
             promoted, before = self._registry.find(name, "label").spec, champion.spec
             if promoted == replace(before, answer=""):
-                raise Invalid(f"label: the spec of {name!r} answers already; delete this challenger", "label")
+                raise Invalid(f"the spec of {name!r} answers already; delete this challenger", "label")
             answer = before.answer if before.answer in (*promoted.engines, VOTE) else ""
             # What it has played beside is what the history makes of its spec, so that is what takes over.
             await update(champion, replace(promoted, answer=answer), from_history=True, accept_loss=True)
@@ -83,5 +83,5 @@ class ChallengeService(Calls):
     def _champion(self, name: str, caller: Principal) -> Learner:
         caller.check(name, "name")
         if is_challenger(name):
-            raise Invalid(f"name: {name!r} is a challenger: name the learner that it challenges", "name")
+            raise Invalid(f"{name!r} is a challenger", "name", "name the learner that it challenges")
         return self._registry.find(name)

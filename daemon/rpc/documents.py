@@ -90,14 +90,14 @@ class DocumentService(Calls):
         check(self._limits, "message_bytes", request.ByteSize(), "pages")
         check_document_id(request.id, "id")
         if request.whole and len(request.pages) != 1:
-            raise Invalid(f"pages: {len(request.pages)} texts; a whole document has one", "pages")
+            raise Invalid(f"{len(request.pages)} texts; a whole document has one", "pages")
         if not 1 <= len(request.pages) <= PAGES:
-            raise Invalid(f"pages: {len(request.pages)} pages, allowed are 1 to {PAGES}", "pages")
+            raise Invalid(f"{len(request.pages)} pages, allowed are 1 to {PAGES}", "pages")
         check_first_page(request.first_page, "first_page")
         found = await learner.look(DISK, partial(_lines_of, request))
         if not found:
             raise UnknownRound(
-                f"no line of document {request.id!r} is known: combine it, then send this again", "id"
+                f"no line of document {request.id!r} is known", "id", "combine it, then send this again"
             )
         lessons: dict[str, str | None] = {}
         for text, lines in _corrected(request, found):
@@ -115,9 +115,7 @@ class DocumentService(Calls):
         try:
             return await self._matcher.match(page, engines, order)
         except Unmatchable as problem:
-            raise Invalid(
-                f"document: page {number}: {problem.engine}: {problem.why}", "document"
-            ) from problem
+            raise Invalid(f"page {number}: {problem.engine}: {problem.why}", "document") from problem
 
     async def _parts(
         self, learner: Learner, name: str, found: Sequence[bytes], remarks: Mapping[str, Any]
@@ -173,7 +171,7 @@ class DocumentService(Calls):
             if text is None:
                 response.untaught.add(id=name, why="its words are not in the true text")
             elif refused is not None:
-                response.untaught.add(id=name, why=refused.message)
+                response.untaught.add(id=name, why=str(refused))
             else:
                 response.taught.append(name)
         return response
@@ -218,5 +216,5 @@ def _corrected(
 
 def check_first_page(number: int, field: str) -> int:
     if number > MOST_PAGE:
-        raise Invalid(f"{field}: {number} is not from 1 to {MOST_PAGE}", field)
+        raise Invalid(f"{number} is not from 1 to {MOST_PAGE}", field)
     return number or 1

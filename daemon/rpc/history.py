@@ -59,7 +59,7 @@ class HistoryService(Calls):
         caller.check(request.name, "name")
         learner, ids = self._registry.find(request.name), list(request.ids)
         if bool(ids) == bool(request.label):
-            raise Invalid("ids: give ids, or the label whose rounds are erased, and not both", "ids")
+            raise Invalid("give ids, or the label whose rounds are erased, and not both", "ids")
         if len(ids) > ERASED_MOST:
             raise LimitPassed("ids", len(ids), ERASED_MOST, "erase fewer at once", "ids")
         if request.label:
@@ -82,7 +82,7 @@ class HistoryService(Calls):
 def _wanted(request: wire.ListRoundsRequest) -> Wanted:
     states = frozenset(status for status in Status if request.state in (0, status.on_the_wire))
     if not states:
-        raise Invalid("state: a round is pending, learned or expired", "state")
+        raise Invalid("a round is pending, learned or expired", "state")
     return Wanted(states, request.since, request.until or FOREVER)
 
 
@@ -91,7 +91,7 @@ def _place(request: wire.ListRoundsRequest) -> int | None:
     if not token:
         return None
     if not token.isascii() or not token.isdigit() or len(token) > 18:
-        raise Invalid("page_token: not one that this daemon gave", "page_token")
+        raise Invalid("not one that this daemon gave", "page_token")
     return int(token)
 
 

@@ -164,7 +164,7 @@ class LearnerService(Calls):
     async def explain(self, request: wire.ExplainUtteranceRequest, caller: Principal) -> Message:
         most = request.most_slots or EXPLAINED_SLOTS
         if most > EXPLAINED_SLOTS:
-            raise Invalid(f"most_slots: {most} is not from 1 to {EXPLAINED_SLOTS}", "most_slots")
+            raise Invalid(f"{most} is not from 1 to {EXPLAINED_SLOTS}", "most_slots")
         slots = range(request.first_slot, request.first_slot + most)
         explanation, slot_count = await self._find(request.name, caller).explain(request.id, slots)
         return await asyncio.to_thread(explanation_to_wire, explanation, slot_count)
@@ -193,7 +193,7 @@ class LearnerService(Calls):
                 caller.check(name, "name")
                 await self._registry.bring(name, "name")
             elif request.name:
-                raise Invalid("name: only the first message carries it", "name")
+                raise Invalid("only the first message carries it", "name")
             size += len(request.chunk)
             check(self._limits, "import_bytes", size, "chunk")
             chunks.append(request.chunk)
@@ -204,7 +204,7 @@ class LearnerService(Calls):
         interval = request.interval_s or INTERVAL_S
         if not INTERVAL_LEAST_S <= interval <= INTERVAL_MOST_S:
             raise Invalid(
-                f"interval_s: {interval} is not from {INTERVAL_LEAST_S} to {INTERVAL_MOST_S} seconds",
+                f"{interval} is not from {INTERVAL_LEAST_S} to {INTERVAL_MOST_S} seconds",
                 "interval_s",
             )
         while True:

@@ -86,7 +86,7 @@ class CombineService:
             self.quota.open_stream(principal.name)
         except Refused as refused:
             self.metrics.rejects[type(refused)].inc()
-            await context.abort(CODES[type(refused)][0], refused.message)
+            await context.abort(CODES[type(refused)][0], str(refused))
         stream = Stream(self, context, principal)
         self._streams.add(stream)
         self.metrics.streams_opened.inc()
@@ -99,7 +99,7 @@ class CombineService:
 
     async def drain(self) -> None:
         """Let every stream see the answers that it waits for, then end it."""
-        self._draining = Unavailable("the daemon is stopping: reconnect later and resume")
+        self._draining = Unavailable("the daemon is stopping", advice="reconnect later and resume")
         open_streams = list(self._streams)
         for stream in open_streams:
             stream.end(self._draining)
@@ -146,7 +146,7 @@ class Stream:
         try:
             await self._write()
             if self._ending is not None:
-                await self._context.abort(CODES[type(self._ending)][0], self._ending.message)
+                await self._context.abort(CODES[type(self._ending)][0], str(self._ending))
         finally:
             self._reader.cancel()
             del self._reader  # its error remembers this stream: a cycle that only a collection would end
@@ -225,7 +225,7 @@ class Stream:
         """Enter every request of a page, as if it had come alone; refuse all of it only by its number."""
         count = len(message.requests)
         if not count:
-            raise Invalid("page.requests: a page holds at least one request", "page.requests")
+            raise Invalid("a page holds at least one request", "page.requests")
         check(self._service.limits, "page_requests", count, "page.requests")
         learner, page = self._opened(), Page(count, size)
         self._taken += count - 1
@@ -259,9 +259,7 @@ class Stream:
 
     async def _open(self, message: wire.Open) -> bytes:
         if self.learner is not None:
-            raise WrongOrder(
-                f"open: this stream is open on {self.learner.name!r}; use another stream", "open"
-            )
+            raise WrongOrder(f"this stream is open on {self.learner.name!r}", "open", "use another stream")
         self.principal.check(message.learner, "open.learner")
         if len(message.unsure_ids) > UNSURE_IDS:
             raise LimitPassed(
@@ -281,7 +279,7 @@ class Stream:
         await self._service.registry.bring(message.learner, "open.learner")
         if self._service.registry.find(message.learner, "open.learner") is not learner:
             # While it was looked at it was given to another daemon, which would not know of this stream.
-            raise Unavailable(f"open.learner: {message.learner!r} has moved: ask again", "open.learner")
+            raise Unavailable(f"{message.learner!r} has moved", "open.learner", "ask again")
         self.learner, self._alternatives = learner, message.alternatives
         return answer_to_bytes(
             Opened(
@@ -315,7 +313,7 @@ class Stream:
                 log.error("request failed", learner=self.learner and self.learner.name, exc_info=error)
             self._problems += 1
             self._service.metrics.rejects[type(refused)].inc()
-            answer = answer_to_bytes(refused.problem(request.id, request.about))
+            answer = answer_to_bytes(refused.answer_to(request.id, request.about))
         page = request.page
         if page is None:
             self._outbox.append((answer, request.size, 1))
@@ -348,9 +346,9 @@ class Stream:
 
 
 def _refuse_unreadable() -> NoReturn:
-    raise Invalid("request: not a readable CombineRequest with open, utterance, feedback or page", "request")
+    raise Invalid("not a readable CombineRequest with open, utterance, feedback or page", "request")
 
 
 def _refuse_in_page(place: int) -> NoReturn:
     field = f"page.requests[{place}]"
-    raise Invalid(f"{field}: a page holds utterances and feedback; send anything else by itself", field)
+    raise Invalid("a page holds utterances and feedback", field, "send anything else by itself")

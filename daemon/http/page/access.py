@@ -30,7 +30,8 @@ class Access:
             caller = self._gate.principal((), {})
         except Unauthenticated as refused:
             raise Unauthenticated(
-                "this daemon knows its callers by certificate, which this port cannot see: set auth.tokens"
+                "this daemon knows its callers by certificate, which this port cannot see",
+                advice="set auth.tokens",
             ) from refused
         if caller is ANYONE:
             self._check_same_site(request)
@@ -47,8 +48,8 @@ class Access:
             raise Denied("this request comes from another site")
         if self._on_loopback and not is_loopback_name(host):
             raise Denied(
-                f"the page was asked for as {host[:80]!r}, which is not this machine: use localhost, or set "
-                "auth.tokens if a proxy in front of the daemon passes its own name on"
+                f"the page was asked for as {host[:80]!r}, which is not this machine",
+                advice="use localhost, or set auth.tokens if a proxy in front of this daemon passes on its name",
             )
 
 

@@ -176,9 +176,9 @@ class Page:
 
     async def _body(self, request: web.Request) -> Any:
         if not self._is_ready():
-            raise Unavailable("the daemon is starting or stopping: try again later")
+            raise Unavailable("the daemon is starting or stopping", advice="try again later")
         if request.content_type != "application/json":  # which no form of another site can send
-            raise Invalid("send application/json")
+            raise Invalid("the content is of another type", advice="send application/json")
         try:
             return json.loads(await request.text())
         except (
@@ -206,7 +206,7 @@ class Page:
         if isinstance(refused, Internal):
             log.error("request of the page failed", exc_info=error)
         self._metrics.rejects[type(refused)].inc()
-        problem = {"message": refused.message, "field": refused.field}
+        problem = {"message": str(refused), "field": refused.field}
         response = _json({"problem": problem}, STATUSES[CODES[type(refused)][0]])
         if response.status == 401:
             response.headers["WWW-Authenticate"] = "Bearer"

@@ -105,13 +105,13 @@ async def _answered(ask: Any) -> bytes:
 def _outputs(body: Any, limits: Limits) -> dict[str, str]:
     outputs = body.get("outputs") if isinstance(body, dict) else None
     if not isinstance(outputs, list) or len(outputs) < FEWEST:
-        raise Invalid(f"outputs: give the texts of at least {FEWEST} engines", "outputs")
+        raise Invalid(f"give the texts of at least {FEWEST} engines", "outputs")
     check(limits, "outputs", len(outputs), "outputs")
     texts: dict[str, str] = {}
     for output in outputs:
         expert, text = _text(output, "expert"), _text(output, "text")
         if not expert or expert in texts:
-            raise Invalid("outputs: every engine needs a name of its own", "outputs")
+            raise Invalid("every engine needs a name of its own", "outputs")
         texts[expert] = text
     return texts
 
@@ -119,9 +119,9 @@ def _outputs(body: Any, limits: Limits) -> dict[str, str]:
 def _text(body: Any, field: str) -> str:
     value = body.get(field) if isinstance(body, dict) else None
     if not isinstance(value, str):
-        raise Invalid(f"{field}: must be a text", field)
+        raise Invalid("must be a text", field)
     if not _is_unicode(value):
-        raise Invalid(f"{field}: holds half of a surrogate pair, which is no character", field)
+        raise Invalid("holds half of a surrogate pair, which is no character", field)
     return value
 
 

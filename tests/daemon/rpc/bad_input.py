@@ -645,13 +645,13 @@ STREAM_CASES = [
         "other feedback on a round that has learned",
         wire.Feedback(id="done", true_text="other"),
         EXISTS,
-        "the round of utterance 'done' has other feedback already: set replace",
+        "the round of utterance 'done' has other feedback already; set replace",
     ),
     Case(
         "a withdrawal that does not say so twice",
         wire.Feedback(id="done", withdrawn=True),
         EXISTS,
-        "has other feedback already: set replace to put this in its place",
+        "has other feedback already; set replace to put this in its place",
     ),
     Case(
         "a withdrawal of nothing",
