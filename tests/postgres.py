@@ -41,6 +41,7 @@ _SETTINGS = {
 }
 
 START_ATTEMPTS = 5
+SYNCHRONOUS = "SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'"
 
 
 class Server:
@@ -63,6 +64,10 @@ class Server:
     def set(self, **settings: object) -> None:
         with (self.folder / "data" / "postgresql.conf").open("a") as file:
             file.writelines(f"{name} = {value}\n" for name, value in settings.items())
+
+    def promote(self) -> None:
+        """A standby becomes the server."""
+        _run("pg_ctl", "-D", self._data, "-w", "-t", "60", "promote")
 
     def start(self) -> None:
         """Also where the port, or the memory of a server that was killed, is not free at once."""
@@ -128,31 +133,64 @@ class SoleMember(PostgresBackend):
         self.membership.leave()
 
 
+class Replicated:
+    """A server and its synchronous standby, as one that a cluster is given."""
+
+    def __init__(self, primary: Server, standby: Server) -> None:
+        self.primary, self.standby = primary, standby
+
+    def new_database(self) -> str:
+        """The URL of a database that nobody has used, at whichever of the two takes writes."""
+        before, _, name = self.primary.new_database().rpartition("/")
+        return f"{before},127.0.0.1:{self.standby.port}/{name}?target_session_attrs=read-write"
+
+
 @contextmanager
 def running(*, public: bool = False) -> Iterator[Server]:
     """A server on loopback; `public` for network namespaces too."""
+    with _ending() as server:
+        _run("initdb", "-D", server._data, "-U", "postgres", "-A", "trust", "-N", "-E", "UTF8")
+        server.set(port=server.port, unix_socket_directories=f"'{server.folder}'", **_SETTINGS)
+        if public:
+            server.set(listen_addresses="'*'")
+            with (server.folder / "data" / "pg_hba.conf").open("a") as file:
+                file.write("host all all 198.18.0.0/15 trust\n")
+        server.start()
+        yield server
+
+
+@contextmanager
+def replicated() -> Iterator[Replicated]:
+    """A server that acknowledges what is durable on its standby too."""
+    with running() as primary, _ending() as standby:
+        _run("pg_basebackup", "-d", primary.url(), "-D", standby._data, "-R", "-c", "fast")
+        standby.set(port=standby.port, unix_socket_directories=f"'{standby.folder}'")
+        standby.start()
+        with psycopg.connect(primary.url(), autocommit=True) as connection:
+            connection.execute("ALTER SYSTEM SET synchronous_standby_names = '*'")
+            connection.execute("SELECT pg_reload_conf()")
+            while not connection.execute(SYNCHRONOUS).fetchone():
+                time.sleep(0.05)
+        yield Replicated(primary, standby)
+
+
+@contextmanager
+def _ending() -> Iterator[Server]:
+    """A server without files so far, which ends with the block."""
     # In memory where there is such a place: what a test waits for is not the disk.
     place = "/dev/shm" if Path("/dev/shm").is_dir() else None
     folder = Path(tempfile.mkdtemp(prefix="galloon-pg-", dir=place))
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    server = Server(folder, port)
+        server = Server(folder, free.getsockname()[1])
     if os.getuid() == 0:
         owner = pwd.getpwnam("postgres")
         os.chown(folder, owner.pw_uid, owner.pw_gid)
     try:
-        _run("initdb", "-D", str(folder / "data"), "-U", "postgres", "-A", "trust", "-N", "-E", "UTF8")
-        server.set(port=port, unix_socket_directories=f"'{folder}'", **_SETTINGS)
-        if public:
-            server.set(listen_addresses="'*'")
-            with (folder / "data" / "pg_hba.conf").open("a") as file:
-                file.write("host all all 198.18.0.0/15 trust\n")
-        server.start()
         yield server
     finally:
         subprocess.run(
-            _command("pg_ctl", "-D", str(folder / "data"), "-m", "immediate", "stop"),
+            _command("pg_ctl", "-D", server._data, "-m", "immediate", "stop"),
             capture_output=True,
             check=False,
         )

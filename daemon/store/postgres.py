@@ -318,7 +318,15 @@ class PostgresBackend:
                     ) from problem
                 self._connection = self._connected()
                 if is_done is not None and is_done():
-                    return done  # type: ignore[no-any-return]
+                    work, is_done = lambda: self._replicated(done), None
+
+    def _replicated(self, done: Any) -> Any:
+        """What is found after a lost connection may be on this server alone: no standby was waited for to the end.
+
+        A write of our own, which comes after it in PostgreSQL's log, waits for the standby as every one does.
+        """
+        self._check_unfenced()
+        return done
 
     def _connected(self) -> "psycopg.Connection[Any]":
         patience = Patience(self._lease_s)

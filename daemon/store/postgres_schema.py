@@ -130,18 +130,19 @@ def prepare(url: str) -> None:
 
 
 def _check_durable(connection: "psycopg.Connection[Any]") -> None:
-    for name in ("fsync", "synchronous_commit"):
-        (value,) = connection.execute(f"SHOW {name}").fetchone() or ("",)
-        if value == "off":
+    names = ("fsync", "synchronous_commit", "synchronous_standby_names")
+    found = {name: (connection.execute(f"SHOW {name}").fetchone() or ("",))[0] for name in names}
+    for name in names[:2]:
+        if found[name] == "off":
             raise ConfigError(
                 f"store.url: this PostgreSQL has {name} off, so it would lose what galloon acknowledged; set "
                 f"{name} = on"
             )
-    (standbys,) = connection.execute("SHOW synchronous_standby_names").fetchone() or ("",)
-    if not standbys:
+    if not found["synchronous_standby_names"] or found["synchronous_commit"] == "local":
+        missing = "synchronous_commit" if found["synchronous_standby_names"] else "synchronous_standby_names"
         log.warning(
             "PostgreSQL has no synchronous standby: what was acknowledged is lost with its disk",
-            setting="synchronous_standby_names",
+            setting=missing,
         )
 
 

@@ -6,6 +6,7 @@ import time
 
 import psycopg
 import pytest
+from structlog.testing import capture_logs
 
 from galloon.daemon.errors import ConfigError, StoreFailed, StoreTooNew
 from galloon.daemon.store.postgres_schema import SHARDS, prepare, shard_of, without_password
@@ -37,6 +38,27 @@ def test_a_server_that_does_not_sync_is_refused():
             while database.execute("SHOW fsync").fetchone() != ("on",):
                 time.sleep(0.05)
     prepare(url)
+
+
+@needs_postgres
+def test_a_server_that_waits_for_no_standby_is_warned_of_by_the_setting():
+    url = shared().new_database()
+    name = url.rpartition("/")[2]
+    with psycopg.connect(url, autocommit=True) as database, capture_logs() as said:
+        prepare(url)
+        database.execute("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
+        database.execute(f"ALTER DATABASE {name} SET synchronous_commit = local")
+        try:
+            database.execute("SELECT pg_reload_conf()")
+            while database.execute("SHOW synchronous_standby_names").fetchone() != ("nobody",):
+                time.sleep(0.05)
+            prepare(url)
+        finally:
+            database.execute("SET synchronous_commit = local")
+            database.execute("ALTER SYSTEM RESET synchronous_standby_names")
+            database.execute("SELECT pg_reload_conf()")
+    warned = [each["setting"] for each in said if each["log_level"] == "warning"]
+    assert warned == ["synchronous_standby_names", "synchronous_commit"]
 
 
 @needs_postgres
