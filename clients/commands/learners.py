@@ -160,7 +160,6 @@ def snapshot(name: str, as_json: bool, server: ServerOption) -> None:
             {
                 "name": name,
                 "snapshot_bytes": taken.snapshot_bytes,
-                "journal_entries_dropped": taken.journal_entries_dropped,
                 "digest": taken.digest,
             }
         )

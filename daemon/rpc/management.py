@@ -122,7 +122,7 @@ class LearnerService(Calls):
         await learner.snapshot()
         self.metrics.snapshots.inc()
         digest, _ = await learner.digests()
-        return snapshot_to_wire(Snapshot(learner.snapshot_bytes, 0, digest))
+        return snapshot_to_wire(Snapshot(learner.snapshot_bytes, digest))
 
     async def rebuild(self, request: wire.RebuildLearnerRequest, caller: Principal) -> Message:
         learner = self._find(request.name, caller)

@@ -85,7 +85,6 @@ class Snapshot:
     """A snapshot that is durable."""
 
     snapshot_bytes: int
-    journal_entries_dropped: int
     digest: str
 
 
@@ -172,15 +171,11 @@ def statistics_from_wire(message: wire.Statistics) -> Statistics:
 
 
 def snapshot_to_wire(snapshot: Snapshot) -> wire.SnapshotLearnerResponse:
-    return wire.SnapshotLearnerResponse(
-        snapshot_bytes=snapshot.snapshot_bytes,
-        journal_entries_dropped=snapshot.journal_entries_dropped,
-        digest=snapshot.digest,
-    )
+    return wire.SnapshotLearnerResponse(snapshot_bytes=snapshot.snapshot_bytes, digest=snapshot.digest)
 
 
 def snapshot_from_wire(message: wire.SnapshotLearnerResponse) -> Snapshot:
-    return Snapshot(message.snapshot_bytes, message.journal_entries_dropped, message.digest)
+    return Snapshot(message.snapshot_bytes, message.digest)
 
 
 def extra_to_wire(extra: Mapping[str, Any]) -> Struct:

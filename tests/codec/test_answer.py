@@ -127,7 +127,7 @@ def test_learners_survive_the_wire():
         LearnerInfo("asr", SPEC, (), STATISTICS, "d1", "d2"),
     ):
         assert learner_from_wire(learner_to_wire(learner)) == learner
-    snapshot = Snapshot(100, 5, "d1")
+    snapshot = Snapshot(100, "d1")
     assert snapshot_from_wire(snapshot_to_wire(snapshot)) == snapshot
 
 

@@ -523,24 +523,20 @@ class SnapshotLearnerResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     SNAPSHOT_BYTES_FIELD_NUMBER: _builtins.int
-    JOURNAL_ENTRIES_DROPPED_FIELD_NUMBER: _builtins.int
     DIGEST_FIELD_NUMBER: _builtins.int
     snapshot_bytes: _builtins.int
     """Its size, bytes."""
-    journal_entries_dropped: _builtins.int
-    """Entries of the journal that it dropped: none, since the journal is the history."""
     digest: _builtins.str
     """Digest of the state that it holds, see Learner.digest."""
     def __init__(
         self,
         *,
         snapshot_bytes: _builtins.int = ...,
-        journal_entries_dropped: _builtins.int = ...,
         digest: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["digest", b"digest", "journal_entries_dropped", b"journal_entries_dropped", "snapshot_bytes", b"snapshot_bytes"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["digest", b"digest", "snapshot_bytes", b"snapshot_bytes"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
