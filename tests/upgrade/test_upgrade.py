@@ -9,7 +9,7 @@ import pytest
 from tests.upgrade import sides, vocabulary
 from tests.upgrade.__main__ import library_differences
 from tests.upgrade.difference import differences, first_difference
-from tests.upgrade.intended import intended_since
+from tests.upgrade.intended import NOTHING, intended_since
 from tests.upgrade.material import NEWER, conversations, games
 from tests.upgrade.player import play
 from tests.upgrade.sides import NEW, Side
@@ -91,6 +91,15 @@ def test_what_changed_on_purpose_is_not_compared_with_commits_before_the_change_
     assert first_difference([before], [after], intended_since("HEAD").fields)
 
 
+def test_every_change_on_purpose_names_a_commit_of_this_history():
+    assert intended_since("HEAD") == NOTHING
+
+
+def test_a_commit_that_git_does_not_know_is_not_taken_for_one_before_a_change():
+    with pytest.raises(LookupError, match="0123abc"):
+        intended_since("0123abc")
+
+
 def test_a_record_that_ends_early_is_noticed():
     game = lines(GAMES[SOME[0]])
     assert "the new side ended here" in first_difference(game, game[:-1])
@@ -114,3 +123,8 @@ def test_every_algorithm_of_the_catalogue_is_played():
 
 def test_this_commit_shares_its_own_stores():
     assert sides.shares_stores("HEAD")
+
+
+def test_stores_are_shared_with_a_commit_whose_golden_one_has_another_name_here():
+    """The store of the first history format was called format3 when it was made."""
+    assert sides.shares_stores("33ffa60")
