@@ -13,7 +13,10 @@ from itertools import pairwise
 _GEOMETRY = 2.0  # engines' worth of votes
 _ZIGZAG = 0.25  # what is left of the vote of an engine that reads across columns
 _ACROSS = 0.2  # of its steps go sideways: then it does
-_NARROW = 0.4  # of the text's width: a note in the margin, read after the text
+_NARROW, _SHORT = (
+    0.4,
+    0.7,
+)  # of the text's width, and of its lines': a note in the margin, read after the text
 _COVERS = 0.5
 _AMONG, _BESIDE = 6, 4  # lines above and below; at least so many on either side of a strip
 
@@ -44,9 +47,8 @@ def reading_order(
     if follow is not None:
         return with_missing(lines, voters[follow].order)
     everything = list(range(len(lines)))
-    columns = _columns(lines, everything)
-    ballots = [(columns, _GEOMETRY)]
-    candidates = [columns, _rows(lines, everything)]
+    ballots: list[tuple[list[int], float]] = []
+    candidates = [_rows(lines, everything)]
     for voter in voters.values():
         if len(voter.order) < 2:
             continue
@@ -54,8 +56,14 @@ def reading_order(
         ballots.append((list(voter.order), weight * len(voter.order) / max(1, len(lines))))
         if len(voter.order) >= _COVERS * len(lines):
             candidates.append(with_missing(lines, voter.order))
-    best = max(candidates, key=lambda order: sum(weight * _kept(order, said) for said, weight in ballots))
-    return _notes_last(lines, best)
+
+    def support(order: Sequence[int]) -> float:
+        return sum(weight * _kept(order, said) for said, weight in ballots)
+
+    # A row of several lines that stands off may be a head of the page, or a heading over each of the columns.
+    columns = max((_columns(lines, everything, heads=heads) for heads in (True, False)), key=support)
+    ballots.append((columns, _GEOMETRY))
+    return _notes_last(lines, max((columns, *candidates), key=support))
 
 
 def _notes_last(lines: Sequence[Placed], order: Sequence[int]) -> list[int]:
@@ -129,10 +137,13 @@ def _rows(lines: Sequence[Placed], numbers: Sequence[int]) -> list[int]:
     return ordered + sorted(row, key=lambda i: lines[i].left)
 
 
-def _columns(lines: Sequence[Placed], numbers: Sequence[int]) -> list[int]:
-    """Rows, but where a block of them has a free strip down its middle, first what is left of it."""
+def _columns(lines: Sequence[Placed], numbers: Sequence[int], *, heads: bool) -> list[int]:
+    """Rows, but where a block of them has a free strip down its middle, first what is left of it.
+
+    heads: rows of several lines at the ends of a block that stand off are no part of it.
+    """
     rows = _rows(lines, numbers)
-    block = _widest_block(lines, rows)
+    block = _widest_block(lines, rows, heads=heads)
     if block is None:
         return rows
     first, last, strip = block
@@ -142,22 +153,29 @@ def _columns(lines: Sequence[Placed], numbers: Sequence[int]) -> list[int]:
         left, right = right, left
     above, below = rows[:first], rows[last:]
     return [
-        *_columns(lines, above),
-        *_columns(lines, left),
-        *_columns(lines, right),
-        *_columns(lines, below),
+        *_columns(lines, above, heads=heads),
+        *_columns(lines, left, heads=heads),
+        *_columns(lines, right, heads=heads),
+        *_columns(lines, below, heads=heads),
     ]
 
 
 def _is_margin(lines: Sequence[Placed], first: Sequence[int], second: Sequence[int]) -> bool:
-    """Whether the first column is a narrow one beside the text, whose notes are read after it."""
+    """Whether the first column is a narrow one beside the text, whose notes are read after it.
+
+    The first of four columns is narrow beside the other three, and as wide as each of them.
+    """
     width = [
         max(lines[i].right for i in column) - min(lines[i].left for i in column) for column in (first, second)
     ]
-    return width[0] < _NARROW * width[1]
+    widths = sorted(lines[i].right - lines[i].left for i in second)
+    usual = widths[(3 * len(widths)) // 4] if widths else 0.0
+    return width[0] < min(_NARROW * width[1], _SHORT * usual)
 
 
-def _widest_block(lines: Sequence[Placed], rows: Sequence[int]) -> tuple[int, int, float] | None:
+def _widest_block(
+    lines: Sequence[Placed], rows: Sequence[int], *, heads: bool = True
+) -> tuple[int, int, float] | None:
     """The longest run of rows with text on both sides of a free strip, and where the strip is."""
     best: tuple[int, int, float] | None = None
     most = 0
@@ -173,7 +191,7 @@ def _widest_block(lines: Sequence[Placed], rows: Sequence[int]) -> tuple[int, in
             continue
         tried.add(round(strip))
         for first, last in _runs(lines, rows, strip):
-            found = _trimmed(lines, rows, first, last, strip)
+            found = _trimmed(lines, rows, first, last, strip, heads=heads)
             if found is not None and found[1] - found[0] > most:
                 best, most = (*found, strip), found[1] - found[0]
     return best
@@ -224,25 +242,38 @@ def _is_joined_row(
     return wide and bool(steps) and away < 1.25 * steps[len(steps) // 2]
 
 
+def _pitch(*sides: Sequence[Placed]) -> float:
+    """How far rows are apart; on one side there may be several columns."""
+    steps = sorted(
+        low.middle - high.middle
+        for side in sides
+        for high, low in pairwise(side)
+        if low.middle - high.middle > 0.5 * high.height
+    )
+    return steps[len(steps) // 2] if steps else 0.0
+
+
 def _trimmed(
-    lines: Sequence[Placed], rows: Sequence[int], first: int, last: int, strip: float
+    lines: Sequence[Placed], rows: Sequence[int], first: int, last: int, strip: float, *, heads: bool
 ) -> tuple[int, int] | None:
-    """The run without rows at its ends that stand far off, if two lines or more stand on either side."""
+    """The run without lines at its ends that stand far off, if two lines or more stand on either side.
+
+    heads: rows of several such lines go too.
+    """
     while last - first >= 4:
         run = [lines[number] for number in rows[first:last]]
         left = [line for line in run if line.right <= strip]
         right = [line for line in run if line.right > strip]
         if min(len(left), len(right)) < 2:
             return None
-        pitch = sorted(b.middle - a.middle for side in (left, right) for a, b in pairwise(side))
-        far = 1.8 * pitch[len(pitch) // 2]
+        far = 1.8 * _pitch(left, right)
         low, high = (
             max(side[0].middle for side in (left, right)),
             min(side[-1].middle for side in (left, right)),
         )
         if high <= low:
             return None
-        head, foot = _end_rows(run)
+        head, foot = _end_rows(run) if heads else (0, 0)
         if 2 <= head < len(run) and run[head].middle - run[0].middle > far:
             first += head
             continue
