@@ -46,6 +46,7 @@ def test_the_same_file_again_changes_nothing(galloon, tmp_path):
     refused = galloon(file)
     assert refused.exit_code == 1
     assert "u0: " in refused.stderr
+    assert "--replace puts these" in refused.stderr
     assert "never sent" in refused.stderr
     file.write_text('u0\tquite another\n{"id": "u1", "withdrawn": true}\n')
     assert "0 learned, 2 amended, 0 known already, 0 refused" in galloon(file, "--replace").stdout
@@ -80,8 +81,32 @@ def test_a_wrong_line_is_named_and_nothing_is_sent(galloon, tmp_path, number):
     wrong = galloon(file)
     assert wrong.exit_code == 1
     assert f"{file}, line 2" in wrong.stderr
+    assert "nothing was sent" in wrong.stderr
     file.write_text(f"u{number}\tline\n")
     assert "1 learned" in galloon(file).stdout
+
+
+def test_all_wrong_lines_are_named(galloon, tmp_path):
+    file = tmp_path / "corrections"
+    file.write_text('u0\tone\nu1\ttwo\tcolumns\n\nu2\tyes\nu0\tother\n{"id": ["u1"]}\n')
+    wrong = galloon(file)
+    assert wrong.exit_code == 1
+    assert f"{file}, line 2: 3 columns, but it takes two: an id and a text" in wrong.stderr
+    assert "2 more lines are wrong: 5, 6" in wrong.stderr
+    file.write_bytes(b"u0\t\xff\xfe\x00")
+    assert "is not UTF-8" in galloon(file).stderr
+    file.write_text("\n")
+    empty = galloon(file)
+    assert (empty.exit_code, empty.stdout) == (1, "")
+    assert "there are no corrections in it" in empty.stderr
+
+
+def test_spreadsheets_write_names_of_columns_and_a_mark_of_their_encoding(galloon, tmp_path):
+    file = tmp_path / "corrections.tsv"
+    for encoding in ("utf-8-sig", "utf-16"):
+        file.write_bytes("id\ttext\r\nu0\tline 0\r\nu1\tline \u00fc\r\n".encode(encoding))
+        assert galloon(file).exit_code == 0
+    assert "2 known already" in galloon(file).stdout
 
 
 def test_edited_lines_beside_combined_ones(galloon, tmp_path):
