@@ -50,6 +50,7 @@ from galloon.daemon.rpc.documents import DocumentService
 from galloon.daemon.rpc.health import HEALTH_SERVICES, Health
 from galloon.daemon.rpc.history import HistoryService
 from galloon.daemon.rpc.listener import Listener
+from galloon.daemon.rpc.looks import THREADS, Looks
 from galloon.daemon.rpc.management import LearnerService
 from galloon.daemon.rpc.quota import Quota
 from galloon.daemon.rpc.server import check_exposure, credentials_from_config, grpc_server
@@ -98,7 +99,10 @@ class App:
         """Recover every learner, then open the ports."""
         config = self.config
         self.metrics = Metrics()
-        self._pool = ThreadPoolExecutor(config.server.threads, thread_name_prefix=LEARNER_THREAD)
+        self._pool, self._long_pool, self._looking = (
+            ThreadPoolExecutor(count, thread_name_prefix=LEARNER_THREAD)
+            for count in (config.server.threads, config.server.threads, THREADS)
+        )
         self._health = Health(self._gate)
         self.registry = Registry(
             self._journal,
@@ -108,11 +112,13 @@ class App:
             config.server.inline_s,
             self._clock,
             self._health.set_learner,
+            self._long_pool,
         )
         if self._membership is None:
             self._recover_all()
         self._journal.start(self.metrics.commit, self._store_failed)
         self._quota = Quota(config.limits)
+        self._looks = Looks(self._looking)
         self.streams = CombineService(self.registry, self._gate, self._quota, config.limits, self.metrics)
         self._erasing = Erasing(self._journal, ErasureList(_erasures(config)))
         self._housekeeping = Housekeeping(
@@ -162,7 +168,8 @@ class App:
         if self._http is not None:
             await _at_most(STEP_S, self._http.close(), "HTTP requests cut")
         await _at_most(STEP_S, self._rest(), "work cut")
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        for pool in (self._pool, self._long_pool, self._looking):
+            pool.shutdown(wait=False, cancel_futures=True)
         log.info("stopped")
         if self._failure is not None:
             raise self._failure
@@ -232,17 +239,26 @@ class App:
         """End the threads and the port of a start that failed: the process could not exit while they run."""
         await self._listener.stop(0)
         await self._journal.close()
-        self._pool.shutdown()
+        for pool in (self._pool, self._long_pool, self._looking):
+            pool.shutdown()
 
     async def _open_grpc_port(self) -> str:
         self.management = management = LearnerService(
-            self.registry, self.streams, self._gate, self.config.limits, self.metrics, self._clock
+            self.registry,
+            self.streams,
+            self._gate,
+            self.config.limits,
+            self.metrics,
+            self._clock,
+            self._looks,
         )
         self._documents = documents = DocumentService(
             self.registry, self._gate, self._quota, self.config.limits, self.metrics
         )
 
-        history = HistoryService(self.registry, self._erasing, self._gate, self._quota, self.metrics)
+        history = HistoryService(
+            self.registry, self._erasing, self._gate, self._quota, self.metrics, self._looks
+        )
         challenges = ChallengeService(self.registry, management, self.config.limits)
 
         def server() -> grpc.aio.Server:
@@ -284,6 +300,7 @@ class App:
             self._clock,
             lambda: self.ready,
             self._cluster,
+            self._looks,
         )
         self.page.add_to(app)
         listen = self.config.http.listen

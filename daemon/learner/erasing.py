@@ -77,11 +77,6 @@ class Erasing:
         unknown = tuple(id_ for id_ in dict.fromkeys(ids) if id_ in others - done)
         return Erased(len(known), len(others & done), unknown, seconds)
 
-    async def with_label(self, learner: Learner, name: str, value: str) -> list[str]:
-        """The ids of all rounds so far whose utterances have this label."""
-        await learner.written()
-        return await asyncio.to_thread(lambda: list(_labelled(learner.recorded(), name, value)))
-
     async def look(self, learner: Learner) -> None:
         """Finish what a crash or a full disk has left; once, erase what the list names and is there again."""
         if learner in self._looked_at and not self._list.has_unfinished(learner.name):
@@ -116,6 +111,11 @@ def _left(history: History, erasure: Erasure) -> tuple[str, ...]:
     """Rounds of an erasure that are in the history; one that began later, under the same id, is another one."""
     found = ((id_, history.find(id_)) for id_ in erasure.ids)
     return tuple(id_ for id_, round_ in found if round_ is not None and round_.time <= erasure.time)
+
+
+def labelled(history: History, name: str, value: str) -> list[str]:
+    """The ids of all rounds so far whose utterances have this label."""
+    return list(_labelled(history, name, value))
 
 
 def _labelled(history: History, name: str, value: str) -> Iterator[str]:

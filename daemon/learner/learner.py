@@ -304,10 +304,8 @@ class Learner:
         self.enter_feedback(message, partial(resolve, answered))
         await answered
 
-    async def taught_after(self, moment: float) -> list[str]:
-        """Ids of rounds whose feedback came later than this, in seconds of Unix."""
-        assert self.history is not None, "a learner that lives has a history"
-        found = await asyncio.to_thread(self.history.taught_after, moment)
+    async def still_taught(self, found: list[str]) -> list[str]:
+        """Those of these rounds that have feedback."""
         return await self.look(
             DISK, lambda rounds: [id_ for id_ in found if rounds.known(id_).status is Status.LEARNED]
         )

@@ -49,17 +49,18 @@ def page(
     """
     base = history.cut()
     if newest_first:
-        entries = _backwards(history, last + 1 if place is None else place, base)
+        end = last + 1  # a place comes from a client, who may have made it up
+        entries = _backwards(history, end if place is None else min(place, end), base)
     else:
         entries = history.entries(place or 0)
     found: list[Round] = []
-    size, end = 0, monotonic() + SECONDS
+    size, until = 0, monotonic() + SECONDS
     for entry in entries:
         round_ = history.listed_at(entry, base)
         if round_ is not None and round_ in wanted:
             found.append(round_)
             size += _size(round_)
-        if len(found) == most or size > PAGE_BYTES or monotonic() > end:
+        if len(found) == most or size > PAGE_BYTES or monotonic() > until:
             return RoundPage(tuple(found), entry.seq)
     return RoundPage(tuple(found), None)
 

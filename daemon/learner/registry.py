@@ -10,6 +10,7 @@ has gone, so that a name is never half taken.
 
 import asyncio
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
@@ -20,7 +21,15 @@ from weakref import WeakValueDictionary
 
 from galloon.codec.learner import LearnerInfo
 from galloon.codec.spec import spec_from_wire, spec_to_wire
-from galloon.daemon.errors import Invalid, OtherSpec, OutOfService, Refused, StoreError, UnknownLearner
+from galloon.daemon.errors import (
+    Invalid,
+    LimitPassed,
+    OtherSpec,
+    OutOfService,
+    Refused,
+    StoreError,
+    UnknownLearner,
+)
 from galloon.daemon.learner.challengers import champion_text
 from galloon.daemon.learner.history import History
 from galloon.daemon.learner.learner import Build, Learner
@@ -34,6 +43,7 @@ from galloon.learners.errors import InvalidInput, LearnerError
 from galloon.learners.saved_learner import VERSION, read_saved
 
 T = TypeVar("T")
+MOST_LEFT = 8  # changes of one name that nobody waits for
 REBUILDS = 2  # learners that are rebuilt at once: each takes a process and a thread
 Changed = Callable[[str, bool | None], None]  # a learner, and whether it can be used; None: it has gone
 MayUse = Callable[[str], bool]  # what a principal may do with a name
@@ -70,8 +80,9 @@ class Registry:
         inline_s: float,
         clock: Callable[[], float],
         changed: Changed,
+        long_pool: Executor | None = None,
     ) -> None:
-        self._journal, self._build, self._limits = journal, build, limits
+        self._journal, self._build, self._limits, self._long_pool = journal, build, limits, long_pool
         self._pool, self._inline_s, self._clock, self._changed = pool, inline_s, clock, changed
         self._learners: dict[str, Learner] = {}
         self._quarantined: dict[str, Quarantined] = {}
@@ -79,6 +90,7 @@ class Registry:
         self._names: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._rebuild_places = asyncio.Semaphore(REBUILDS)
         self._changes: set[asyncio.Task[Any]] = set()  # under way, whether or not somebody waits for them
+        self._left: Counter[str] = Counter()  # of them, by name: those that whoever asked has left
         self.bring: Bring = _all_are_here
         self.everywhere: Everywhere | None = None  # where several daemons share a store: the learners of all
 
@@ -132,19 +144,19 @@ class Registry:
     ) -> tuple[Learner, bool]:
         """The learner of this name and spec, and whether it is new; the fields are where the client gave them."""
         check_name(name, field)
-        return await self.to_the_end(self._create(name, spec, field, spec_field, may_use))
+        return await self.to_the_end(self._create(name, spec, field, spec_field, may_use), name)
 
     async def challenge(
         self, champion: Learner, label: str, spec: CombinerSpec, may_use: MayUse
     ) -> tuple[Learner, bool]:
         """A challenger of this learner, and whether it is new."""
         name = challenger_name(champion.name, label, "label")
-        return await self.to_the_end(self._create(name, spec, "label", "spec", may_use))
+        return await self.to_the_end(self._create(name, spec, "label", "spec", may_use), name)
 
     async def restore(self, name: str, data: bytes, may_use: MayUse = lambda _: True) -> Learner:
         """A new learner from captured bytes."""
         check_name(name, "name")
-        return await self.to_the_end(self._restore(name, data, may_use))
+        return await self.to_the_end(self._restore(name, data, may_use), name)
 
     async def delete(self, name: str, gone: Callable[[Learner], None] = lambda _: None) -> None:
         """A learner goes; `gone` hears of it, also when whoever asked does not wait for it."""
@@ -204,12 +216,31 @@ class Registry:
             self._changed(name, None)
             gone(learner)
 
-    async def to_the_end(self, change: Coroutine[Any, Any, T]) -> T:
-        """Go on with a change when whoever asked has gone: half of it would be neither there nor not there."""
+    async def to_the_end(self, change: Coroutine[Any, Any, T], name: str = "") -> T:
+        """Go on with a change when whoever asked has gone: half of it would be neither there nor not there.
+
+        Who asks and leaves again and again would fill the memory with what is still to be done: of a learner of
+        this name no more is begun while so much of that waits.
+        """
+        if self._left[name] >= MOST_LEFT:
+            change.close()
+            advice = "clients have left before they were done; wait for these"
+            raise LimitPassed(f"changes of {name!r} that nobody waits for", MOST_LEFT + 1, MOST_LEFT, advice)
         task = asyncio.create_task(change)
         self._changes.add(task)
         task.add_done_callback(self._ended)
-        return await asyncio.shield(task)
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            if name and not task.done():
+                self._left[name] += 1
+                task.add_done_callback(lambda _: self._done(name))
+            raise
+
+    def _done(self, name: str) -> None:
+        self._left[name] -= 1
+        if not self._left[name]:
+            del self._left[name]
 
     def _ended(self, task: "asyncio.Task[Any]") -> None:
         self._changes.discard(task)
@@ -218,7 +249,8 @@ class Registry:
 
     def adopt(self, learner: Learner, key: int) -> None:
         """Let a learner that is in the store go live."""
-        queue, history = WorkQueue(self._pool, self._inline_s), History(self._journal.backend, key)
+        queue = WorkQueue(self._pool, self._inline_s, self._long_pool)
+        history = History(self._journal.backend, key)
         learner.attach(key, queue, self._journal, history)
         learner.rebuild_places = self._rebuild_places
         if is_challenger(learner.name):

@@ -3,7 +3,8 @@
 Work that takes little time runs on the event loop; heavy work runs in a thread, so that no learner
 waits for another one's. Which is which is measured, by kind of work, as it goes along; it never changes a
 result. Who asks for little many times and then for much must not be measured by the little: what may take long by
-its size is `LARGE`. `enter` queues work; its outcome goes to `done`, always on the event loop.
+its size is `LARGE`. Long work has threads of its own, so that no short work waits behind it. `enter` queues work;
+its outcome goes to `done`, always on the event loop.
 `waiting_bytes` weighs what waits.
 """
 
@@ -25,6 +26,7 @@ Done = Callable[[Any, Exception | None], None]
 Outcome = tuple[Any, Exception | None]
 MEMORY = 0.5  # of the running average of seconds
 HEAVY_UNTIL_MEASURED = float("inf")
+LONG_S = 0.05  # of work that has threads of its own
 SLICE_S = 0.002  # of a queue's work in one turn of the event loop, before others get theirs
 MEASURED_EVERY = 64  # pieces of light work: reading the processor's clock costs as much as some of it
 
@@ -41,8 +43,8 @@ class Piece(NamedTuple):
 class WorkQueue:
     """Work of different queues overlaps; work of one queue never does."""
 
-    def __init__(self, pool: Executor, inline_s: float) -> None:
-        self._pool, self._inline_s = pool, inline_s
+    def __init__(self, pool: Executor, inline_s: float, long_pool: Executor | None = None) -> None:
+        self._pool, self._inline_s, self._long_pool = pool, inline_s, long_pool or pool
         self._loop = asyncio.get_running_loop()
         self._waiting: deque[Piece] = deque()
         self._busy = False
@@ -83,8 +85,10 @@ class WorkQueue:
                 return
             piece = self._waiting.popleft()
             apart = piece.kind[0] in (DISK, LARGE)
-            if apart or self._seconds.get(piece.kind, HEAVY_UNTIL_MEASURED) > self._inline_s:
-                self._pool.submit(self._in_thread, piece)
+            expected = self._seconds.get(piece.kind, HEAVY_UNTIL_MEASURED)
+            if apart or expected > self._inline_s:
+                long = piece.kind[0] == LARGE or LONG_S < expected < HEAVY_UNTIL_MEASURED
+                (self._long_pool if long else self._pool).submit(self._in_thread, piece)
                 return
             self._tell(piece, *self._do(piece))
         self._busy = False

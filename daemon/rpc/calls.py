@@ -5,8 +5,8 @@ Requests that cannot be read are refused without the parser's own words.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from contextlib import aclosing, contextmanager
 from typing import Any, TypeVar
 
 import grpc
@@ -16,13 +16,15 @@ from google.protobuf.message import DecodeError, Message
 from galloon.daemon.errors import CODES, Internal, Invalid, Refused, Unavailable, refusal
 from galloon.daemon.http.metrics import Metrics
 from galloon.daemon.learner.registry import Registry
+from galloon.daemon.limits import check
 from galloon.daemon.rpc.auth import Gate, Principal
 from galloon.daemon.rpc.quota import Quota
 
 log = structlog.get_logger()
 Context = grpc.aio.ServicerContext[Any, Any]
 M = TypeVar("M", bound=Message)
-STALL_S = 30.0  # in which a client must read an answer of a stream
+T = TypeVar("T")
+STALL_S = 30.0  # in which a client must read an answer of a stream, or send the next part of one
 
 
 class Calls:
@@ -46,13 +48,14 @@ class Calls:
         async def handle(message: M | None, context: Context) -> None:
             try:
                 caller = await self._caller(message, context)
-                self.quota.open_stream(caller.name)
-                try:
-                    async with aclosing(method(message, caller)) as answers:  # type: ignore[arg-type]  # not None here
-                        async for answer in answers:
-                            await _read_in_time(context.write(answer))
-                finally:
-                    self.quota.close_stream(caller.name)
+                with self._held(message, caller):
+                    self.quota.open_stream(caller.name)
+                    try:
+                        async with aclosing(method(message, caller)) as answers:  # type: ignore[arg-type]  # not None
+                            async for answer in answers:
+                                await in_time(context.write(answer), "read", "call again, and read on")
+                    finally:
+                        self.quota.close_stream(caller.name)
             except Exception as error:  # noqa: BLE001  # becomes a status
                 await self._abort(context, error)
 
@@ -63,7 +66,9 @@ class Calls:
     def refusing(self, method: Callable[[Any, Principal], Awaitable[Message]]) -> Callable[..., Any]:
         async def handle(message: Any, context: Context) -> Message | None:
             try:
-                return await method(message, await self._caller(message, context))
+                caller = await self._caller(message, context)
+                with self._held(message, caller):
+                    return await method(message, caller)
             except Exception as error:  # noqa: BLE001  # becomes a status
                 await self._abort(context, error)
                 return None
@@ -81,6 +86,17 @@ class Calls:
                 await self._registry.bring(name, field)
         return caller
 
+    @contextmanager
+    def _held(self, message: Any, caller: Principal) -> Iterator[None]:
+        """The bytes of a request count until it is answered; those of a stream are counted by whoever reads it."""
+        size = message.ByteSize() if isinstance(message, Message) else 0
+        check(self.quota.limits, "message_bytes", size, "request")
+        self.quota.hold(caller.name, size)
+        try:
+            yield
+        finally:
+            self.quota.release(caller.name, size)
+
     async def _abort(self, context: Context, error: Exception) -> None:
         refused: Refused = refusal(error)
         if isinstance(refused, Internal):
@@ -90,15 +106,13 @@ class Calls:
         await context.abort(CODES[type(refused)][0], str(refused), trailing_metadata=told)
 
 
-async def _read_in_time(write: Awaitable[None]) -> None:
-    """A client that reads nothing holds memory and a place: not for ever."""
+async def in_time(step: Awaitable[T], done: str, advice: str) -> T:
+    """A client that reads or sends nothing holds memory and a place: not for ever."""
     try:
         async with asyncio.timeout(STALL_S):
-            await write
+            return await step
     except TimeoutError as error:
-        raise Unavailable(
-            f"nothing was read for {STALL_S:g} seconds", advice="call again, and read on"
-        ) from error
+        raise Unavailable(f"nothing was {done} for {STALL_S:g} seconds", advice=advice) from error
 
 
 def reader(kind: type[M]) -> Callable[[bytes], M | None]:

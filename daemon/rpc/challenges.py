@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import grpc
@@ -50,12 +51,14 @@ class ChallengeService(Calls):
 
     async def compare(self, request: wire.CompareLearnerRequest, caller: Principal) -> Message:
         champion = self._champion(request.name, caller)
-        found = await asyncio.to_thread(compare, champion, self._registry.challengers(champion.name))
+        others = self._registry.challengers(champion.name)
+        found = await self._management.looks.look(caller.name, partial(compare, champion, others))
         return comparison_to_wire(found)
 
     async def promote(self, request: wire.PromoteChallengerRequest, caller: Principal) -> Message:
         champion = self._champion(request.name, caller)
-        await self._registry.to_the_end(self._promote(champion, request.label, caller))
+        change = self._promote(champion, request.label, caller)
+        await self._registry.to_the_end(change, champion.name)
         return wire.PromoteChallengerResponse(learner=await self._management.shown(champion))
 
     async def _promote(self, champion: Learner, label: str, caller: Principal) -> None:
@@ -63,7 +66,7 @@ class ChallengeService(Calls):
         async with champion.promoting:  # or two at once would both exchange what answers now, and lose one
             promoted, before = self._registry.find(name, "label").spec, champion.spec
             if promoted == replace(before, answer=""):
-                raise Invalid(f"the spec of {name!r} answers already; delete this challenger", "label")
+                raise Invalid(f"the spec of {name!r} answers already", "label", "delete this challenger")
             answer = before.answer if before.answer in (*promoted.engines, VOTE) else ""
             # What it has played beside is what the history makes of its spec, so that is what takes over.
             await update(champion, replace(promoted, answer=answer), from_history=True, accept_loss=True)
@@ -76,7 +79,7 @@ class ChallengeService(Calls):
     async def go_live(self, request: wire.GoLiveRequest, caller: Principal) -> Message:
         learner = self._champion(request.name, caller)
         answered = learner.spec.answer
-        await self._registry.to_the_end(update(learner, replace(learner.spec, answer="")))
+        await self._registry.to_the_end(update(learner, replace(learner.spec, answer="")), learner.name)
         shown = await self._management.shown(learner)
         return wire.GoLiveResponse(learner=shown, answered_before=answered)
 

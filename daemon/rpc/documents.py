@@ -23,7 +23,7 @@ from galloon.daemon.learner.learner import Learner
 from galloon.daemon.learner.registry import Registry
 from galloon.daemon.learner.round import Rounds
 from galloon.daemon.learner.work_queue import DISK
-from galloon.daemon.limits import Limits, check
+from galloon.daemon.limits import Limits
 from galloon.daemon.rpc.auth import Gate, Principal
 from galloon.daemon.rpc.calls import Calls
 from galloon.daemon.rpc.matched_json import line_from_json
@@ -67,27 +67,20 @@ class DocumentService(Calls):
         self, request: wire.CombineDocumentRequest, caller: Principal
     ) -> AsyncGenerator[Message]:
         learner = self._find(request.learner, caller)
-        size = request.ByteSize()
-        check(self._limits, "message_bytes", size, "document")
         first = check_first_page(request.document.first_page, "document.first_page")
-        self.quota.hold(caller.name, size)
-        try:
-            document, engines = request.document, learner.spec.engines
-            await self._matcher.check(document, engines, self._limits.engines)
-            for number, page in enumerate(document.pages, first):
-                lines, remarks = await self._matched(page, engines, document.order_from, number)
-                async for part in self._parts(learner, f"{document.id}/{number}", lines, remarks):
-                    part.page = number
-                    yield part
-        finally:
-            self.quota.release(caller.name, size)
+        document, engines = request.document, learner.spec.engines
+        await self._matcher.check(document, engines, self._limits.engines)
+        for number, page in enumerate(document.pages, first):
+            lines, remarks = await self._matched(page, engines, document.order_from, number)
+            async for part in self._parts(learner, f"{document.id}/{number}", lines, remarks):
+                part.page = number
+                yield part
 
     async def close(self) -> None:
         await self._matcher.close()
 
     async def correct(self, request: wire.CorrectDocumentRequest, caller: Principal) -> Message:
         learner = self._find(request.learner, caller)
-        check(self._limits, "message_bytes", request.ByteSize(), "pages")
         check_document_id(request.id, "id")
         if request.whole and len(request.pages) != 1:
             raise Invalid(f"{len(request.pages)} texts; a whole document has one", "pages")

@@ -1,6 +1,5 @@
 """The history's service: rounds in pages, as they came and as they stand now; and rounds that must go for good."""
 
-import asyncio
 from functools import partial
 from typing import Any
 
@@ -9,12 +8,13 @@ from google.protobuf.message import Message
 
 from galloon.daemon.errors import Invalid, LimitPassed
 from galloon.daemon.http.metrics import Metrics
-from galloon.daemon.learner.erasing import Erasing
+from galloon.daemon.learner.erasing import Erasing, labelled
 from galloon.daemon.learner.past_rounds import FOREVER, RoundPage, Wanted, by_ids, page
 from galloon.daemon.learner.registry import Registry
 from galloon.daemon.learner.round import Round, Status
 from galloon.daemon.rpc.auth import Gate, Principal
 from galloon.daemon.rpc.calls import Calls
+from galloon.daemon.rpc.looks import Looks
 from galloon.daemon.rpc.quota import Quota
 from galloon.v1 import combine_pb2, utterance_pb2
 from galloon.v1 import history_pb2 as wire
@@ -28,10 +28,16 @@ class HistoryService(Calls):
     """Reads what was, and erases it."""
 
     def __init__(
-        self, registry: Registry, erasing: Erasing, gate: Gate, quota: Quota, metrics: Metrics
+        self,
+        registry: Registry,
+        erasing: Erasing,
+        gate: Gate,
+        quota: Quota,
+        metrics: Metrics,
+        looks: Looks,
     ) -> None:
         super().__init__(gate, quota, metrics)
-        self._registry, self._erasing = registry, erasing
+        self._registry, self._erasing, self._looks = registry, erasing, looks
 
     def handlers(self) -> grpc.GenericRpcHandler:
         methods: dict[str, grpc.RpcMethodHandler[Any, Any]] = {
@@ -53,7 +59,7 @@ class HistoryService(Calls):
         else:
             most = min(request.page_size or PAGE, PAGE_MOST)
             look = partial(page, history, wanted, place, most, learner.seq, request.newest_first)
-        return await asyncio.to_thread(lambda: _page_to_wire(look(), request.with_utterances))
+        return await self._looks.look(caller.name, lambda: _page_to_wire(look(), request.with_utterances))
 
     async def erase_rounds(self, request: wire.EraseRoundsRequest, caller: Principal) -> Message:
         caller.check(request.name, "name")
@@ -63,10 +69,12 @@ class HistoryService(Calls):
         if len(ids) > ERASED_MOST:
             raise LimitPassed("ids", len(ids), ERASED_MOST, "erase fewer at once", "ids")
         if request.label:
-            ids = await self._erasing.with_label(learner, request.label, request.label_value)
+            await learner.written()
+            find = partial(labelled, learner.recorded(), request.label, request.label_value)
+            ids = await self._looks.look(caller.name, find)
         others = self._registry.challengers(learner.name)
         done = await self._registry.to_the_end(
-            self._erasing.erase(learner, ids, others, accept_loss=request.accept_loss)
+            self._erasing.erase(learner, ids, others, accept_loss=request.accept_loss), learner.name
         )
         digest, _ = await learner.digests()
         return wire.EraseRoundsResponse(

@@ -7,6 +7,7 @@ that into a gRPC status.
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import grpc
@@ -30,13 +31,15 @@ from galloon.daemon.learner.learner import Learner
 from galloon.daemon.learner.registry import Registry
 from galloon.daemon.limits import Limits, check
 from galloon.daemon.rpc.auth import Gate, Principal
-from galloon.daemon.rpc.calls import Calls, reader, unreadable
+from galloon.daemon.rpc.calls import Calls, in_time, reader, unreadable
 from galloon.daemon.rpc.exports import Exports
+from galloon.daemon.rpc.looks import Looks
 from galloon.daemon.rpc.stream import CombineService
 from galloon.v1 import learners_pb2 as wire
 
 CHUNK_BYTES = 256 * 1024
 PAGE, PAGE_MOST = 100, 1000
+END: Any = object()  # of a stream
 PAGE_BYTES = 1 << 20
 WITHDRAWN_MOST = 10_000
 EXPLAINED_SLOTS = 32  # of one answer: with 64 offers in each it takes a second and half a megabyte
@@ -54,8 +57,10 @@ class LearnerService(Calls):
         limits: Limits,
         metrics: Metrics,
         clock: Callable[[], float],
+        looks: Looks,
     ) -> None:
         super().__init__(gate, streams.quota, metrics)
+        self.looks = looks
         self._registry, self._streams = registry, streams
         self._limits, self._clock = limits, clock
         self.exports = Exports()
@@ -132,10 +137,11 @@ class LearnerService(Calls):
                 "without_ids", len(ids), WITHDRAWN_MOST, "withdraw fewer at once", "without_ids"
             )
         if request.as_of:
-            ids += await learner.taught_after(request.as_of)
+            look = partial(learner.recorded().taught_after, request.as_of)
+            ids += await learner.still_taught(await self.looks.look(caller.name, look))
         for utterance_id in ids:
             await learner.withdraw(utterance_id)
-        rebuilt = await self._registry.to_the_end(rebuild(learner, "an operator asked for it"))
+        rebuilt = await self._registry.to_the_end(rebuild(learner, "an operator asked for it"), learner.name)
         self.metrics.rebuilds.inc()
         digest, _ = await learner.digests()
         return wire.RebuildLearnerResponse(
@@ -151,7 +157,7 @@ class LearnerService(Calls):
         message = changed_spec(learner.spec, request.spec, request.default_fields)
         spec = spec_from_wire(message, self._limits, "spec")
         change = update(learner, spec, from_history=request.rebuild, accept_loss=request.accept_loss)
-        done = await self._registry.to_the_end(change)
+        done = await self._registry.to_the_end(change, learner.name)
         response = wire.UpdateLearnerResponse(
             learner=await self.shown(learner), changed_fields=done.changed, rebuilt=done.rebuilt is not None
         )
@@ -185,7 +191,7 @@ class LearnerService(Calls):
 
     async def _import(self, requests: AsyncIterator[wire.ImportLearnerRequest], caller: Principal) -> Message:
         name, size, chunks = "", 0, list[bytes]()
-        async for request in requests:
+        while (request := await in_time(anext(requests, END), "sent", "begin again, and go on")) is not END:
             if request is None:
                 raise unreadable()
             if not chunks:

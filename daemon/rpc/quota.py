@@ -9,14 +9,14 @@ class Quota:
     """Streams and bytes in flight, altogether and by principal."""
 
     def __init__(self, limits: Limits) -> None:
-        self._limits = limits
+        self.limits = limits
         self.streams = 0
         self._streams: defaultdict[str, int] = defaultdict(int)
         self._bytes: defaultdict[str, int] = defaultdict(int)
 
     def open_stream(self, principal: str) -> None:
-        check(self._limits, "streams", self.streams + 1)
-        check(self._limits, "streams_per_principal", self._streams[principal] + 1)
+        check(self.limits, "streams", self.streams + 1)
+        check(self.limits, "streams_per_principal", self._streams[principal] + 1)
         self.streams += 1
         self._streams[principal] += 1
 
@@ -29,8 +29,8 @@ class Quota:
     def hold(self, principal: str, size: int) -> None:
         """Count the bytes of a request until it is answered."""
         held = self._bytes[principal] + size
-        if held > self._limits.bytes_per_principal:
-            check(self._limits, "bytes_per_principal", held)
+        if held > self.limits.bytes_per_principal:
+            check(self.limits, "bytes_per_principal", held)
         self._bytes[principal] = held
 
     def release(self, principal: str, size: int) -> None:

@@ -94,12 +94,13 @@ def reworded(
     """The output with these tokens for its words."""
     if tuple(tokens) == tokens_of(output.words, unit, rule).tokens:
         return output
-    wanted = list(tokens) if unit.whole_words else unit.join(tokens).split(unit.blank)
+    whole = list(tokens) if unit.whole_words else unit.join(tokens).split(unit.blank)
+    wanted = [word for word in whole if word]
     said = [" ".join(rule.split_word(word.text)) for word in output.words]
     words: list[Word] = []
     for step in Levenshtein.opcodes(said, wanted):
         own = output.words[step.src_start : step.src_end]
-        forms = [graph.forms.get(text, text) for text in wanted[step.dest_start : step.dest_end] if text]
+        forms = [graph.forms.get(text, text) for text in wanted[step.dest_start : step.dest_end]]
         if step.tag == "equal":
             words += own
         elif step.tag == "replace":

@@ -1,6 +1,7 @@
 """Word graphs: galloon.v1.Lattice to and from `Lattice`, arcs as arrays."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from galloon.codec.errors import InvalidMessage
 from galloon.learners.observation import (
@@ -14,6 +15,7 @@ from galloon.v1 import utterance_pb2 as wire
 
 STATES = 100_000
 ARCS = 100_000
+LARGEST = 1e30  # of scores and times: sums over all arcs of what is larger could overflow
 
 
 def lattice_from_wire(message: wire.Lattice, field: str) -> Lattice:
@@ -47,8 +49,8 @@ def lattice_from_wire(message: wire.Lattice, field: str) -> Lattice:
         sources.astype(np.int32),
         targets.astype(np.int32),
         tuple(message.words),
-        scores,
-        times if message.times else None,
+        _bounded(scores),
+        _bounded(times) if message.times else None,
         _parts_from_wire(message, arcs, field),
     )
 
@@ -68,7 +70,11 @@ def _parts_from_wire(message: wire.Lattice, arcs: int, field: str) -> ArcScores 
         if not LEAST_SCALE <= scale <= MOST_SCALE:  # also refuses NaN
             allowed = f"give 0 or a number from {LEAST_SCALE:g} to {MOST_SCALE:g}"
             raise InvalidMessage(f"{field}.{name}", f"{scale}", allowed)
-    return ArcScores(acoustic, acoustic_scale=scales[0], language_scale=scales[1])
+    return ArcScores(_bounded(acoustic), acoustic_scale=scales[0], language_scale=scales[1])
+
+
+def _bounded(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.clip(numbers, -LARGEST, LARGEST)
 
 
 def lattice_to_wire(lattice: Lattice) -> wire.Lattice:

@@ -1,6 +1,7 @@
 """P5: what one client can do to another through the services beside the stream."""
 
 import asyncio
+import threading
 from pathlib import Path
 
 import grpc
@@ -8,6 +9,7 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from galloon.codec.spec import spec_to_wire
+from galloon.daemon.learner.registry import MOST_LEFT
 from galloon.daemon.rpc import calls
 from galloon.daemon.rpc.auth import new_token
 from galloon.learners.combiners.spec import CombinerSpec
@@ -169,3 +171,54 @@ async def test_calls_that_say_nothing_are_counted_before_anything_is_known_of_th
             await asyncio.sleep(0.05)
         else:
             raise AssertionError("the places of those who left stay taken")
+
+
+async def test_an_import_that_is_not_sent_loses_its_place(tmp_path: Path, monkeypatch):
+    """Without tokens all clients are one principal: one that says nothing must not keep others from importing."""
+    monkeypatch.setattr(calls, "STALL_S", 0.05)
+    async with serving(tmp_path) as daemon:
+        silent = daemon.learners.ImportLearner()
+        await silent.write(learners_pb2.ImportLearnerRequest(name="half"))
+        assert await silent.code() is grpc.StatusCode.UNAVAILABLE
+        assert not daemon.app.management._importing
+
+
+async def test_changes_that_nobody_waits_for_do_not_pile_up(tmp_path: Path):
+    """Each goes on to its end, and is held in memory until then."""
+    async with serving(tmp_path) as daemon:
+        await daemon.learners.CreateLearner(learners_pb2.CreateLearnerRequest(name="a", spec=simple_spec()))
+        learner = daemon.app.registry.find("a")
+        change = learners_pb2.UpdateLearnerRequest(name="a", spec=simple_spec(seed=2))
+        async with learner.exchanging:  # something takes long
+            codes = set()
+            for _ in range(2 * MOST_LEFT):
+                call = daemon.learners.UpdateLearner(change, timeout=0.05)
+                codes.add(await call.code())
+            assert codes == {grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.RESOURCE_EXHAUSTED}
+            assert len(daemon.app.registry._changes) <= MOST_LEFT + 1
+        while daemon.app.registry._changes:  # noqa: ASYNC110  # nobody waits for them
+            await asyncio.sleep(0.01)
+        answer = await daemon.learners.UpdateLearner(change)
+        assert answer.learner.spec.seed == 2
+
+
+async def test_what_is_asked_counts_against_the_bytes_of_a_principal(tmp_path: Path):
+    """On every method, not on streams alone: a thousand large requests that wait would fill the memory."""
+    settings = {"limits__message_bytes": 20_000, "limits__bytes_per_principal": 30_000}
+    async with serving(tmp_path, **settings) as daemon:
+        await daemon.learners.CreateLearner(learners_pb2.CreateLearnerRequest(name="a", spec=simple_spec()))
+
+        def rebuild(size: int) -> grpc.aio.UnaryUnaryCall:
+            request = learners_pb2.RebuildLearnerRequest(name="a", without_ids=["x" * size])
+            return daemon.learners.RebuildLearner(request)
+
+        assert "message_bytes" in await rebuild(25_000).details()
+        learner = daemon.app.registry.find("a")
+        gate = threading.Event()
+        learner.queue.enter(("block", 0), gate.wait, lambda *_: None)
+        asked = [asyncio.create_task(rebuild(19_000).details()) for _ in range(8)]
+        await asyncio.wait(asked, return_when=asyncio.FIRST_COMPLETED)
+        gate.set()
+        found = await asyncio.gather(*asked)
+        assert any("bytes_per_principal" in each for each in found)
+        assert not daemon.app._quota._bytes

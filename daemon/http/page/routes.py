@@ -31,6 +31,7 @@ from galloon.daemon.learner.comparison import compare
 from galloon.daemon.learner.learner import Learner
 from galloon.daemon.learner.registry import Registry
 from galloon.daemon.rpc.auth import Principal
+from galloon.daemon.rpc.looks import Looks
 from galloon.daemon.rpc.stream import CombineService
 from galloon.daemon.store.cluster_figures import ClusterFigures
 from galloon.daemon.store.journal import Journal
@@ -74,7 +75,9 @@ class Page:
         clock: Callable[[], float],
         is_ready: Callable[[], bool],
         cluster: Callable[[], ClusterFigures | None],
+        looks: Looks,
     ) -> None:
+        self._looks = looks
         self._registry, self._streams, self._metrics = registry, streams, metrics
         self._access, self._clock, self._is_ready, self._limits = access, clock, is_ready, config.limits
         shown = config.http.learners_shown
@@ -145,12 +148,14 @@ class Page:
 
     async def errors(self, request: web.Request, caller: Principal) -> Any:
         learner = self._asked_for(request, caller)
-        return errors_view.errors_to_json(learner.books, learner.rounds.lessons)
+        look = partial(errors_view.errors_to_json, learner.books, learner.rounds.lessons)
+        return await self._looks.look(caller.name, look)
 
     async def compare(self, request: web.Request, caller: Principal) -> Any:
         learner = self._asked_for(request, caller)
         others = self._registry.challengers(learner.name)
-        return errors_view.comparison_to_json(await asyncio.to_thread(compare, learner, others))
+        found = await self._looks.look(caller.name, partial(compare, learner, others))
+        return errors_view.comparison_to_json(found)
 
     async def weights(self, request: web.Request, caller: Principal) -> Any:
         return {"weights": await learner_view.weights(self._asked_for(request, caller))}

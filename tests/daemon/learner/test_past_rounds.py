@@ -1,6 +1,7 @@
 """Pages of a history against all of it: whatever the page, the direction, the filter, and where retention cut."""
 
 import asyncio
+from functools import partial
 
 import pytest
 
@@ -70,3 +71,16 @@ def _compare(history: History, last: int, cut: bool) -> None:
 @pytest.mark.parametrize("cut", [False, True])
 def test_pages_hold_every_round_once(tmp_path, cut):
     asyncio.run(_played(tmp_path, cut))
+
+
+async def test_a_place_that_a_client_made_up_is_looked_for_no_longer_than_others(tmp_path):
+    """Far beyond the end of the history: a thread would go back to it for ever."""
+    async with serving(tmp_path) as daemon:
+        stream = await daemon.open()
+        for number in range(3):
+            await stream.choice(utterance(number))
+        learner = daemon.app.registry.find("test")
+        await learner.written()
+        look = partial(page, learner.recorded(), Wanted(), 10**18 - 1, 100, learner.seq, newest_first=True)
+        found = await asyncio.to_thread(look)
+        assert [round_.id for round_ in found.rounds] == ["u2", "u1", "u0"]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from galloon.daemon.learner.work_queue import SLICE_S, WorkQueue
+from galloon.daemon.learner.work_queue import DISK, LARGE, SLICE_S, WorkQueue
 from galloon.v1 import combine_pb2 as wire
 from galloon.v1 import spec_pb2, utterance_pb2
 from tests.daemon.serving import serving
@@ -57,6 +57,20 @@ async def test_light_work_runs_at_once_on_the_loop_once_it_is_known_to_be_light(
     lane = WorkQueue(pool, 1.0)
     assert await lane.run(LIGHT, threading.get_ident) != threading.get_ident()
     assert await lane.run(LIGHT, threading.get_ident) == threading.get_ident()
+
+
+async def test_short_work_waits_for_no_long_work_of_others(pool):
+    """However many large requests others have sent: those that wait for them are large too."""
+    gate = threading.Event()
+    with ThreadPoolExecutor(1) as long_pool:
+        crowd = [WorkQueue(pool, 0.001, long_pool) for _ in range(8)]
+        waiting = [asyncio.create_task(each.run((LARGE, 0), gate.wait)) for each in crowd]
+        mine = WorkQueue(pool, 0.001, long_pool)
+        await mine.run((DISK, 0), lambda: time.sleep(0.001))
+        assert await mine.run(HEAVY, threading.get_ident) != threading.get_ident()
+        assert not any(each.done() for each in waiting)
+        gate.set()
+        assert all(await asyncio.gather(*waiting))
 
 
 async def test_work_that_grows_heavy_leaves_the_loop(pool):
