@@ -14,7 +14,7 @@ from galloon.daemon.rpc import calls
 from galloon.daemon.rpc.auth import new_token
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.v1 import combine_pb2 as wire
-from galloon.v1 import learners_pb2
+from galloon.v1 import learners_pb2, learners_pb2_grpc
 from tests.daemon.serving import serving, simple_spec, utterance
 
 
@@ -99,13 +99,18 @@ LARGE = CombinerSpec(
 
 async def test_exports_that_nobody_reads_are_one_copy_and_end(tmp_path: Path, tokens, monkeypatch):
     """Else each holds a copy in memory for as long as its client likes; places come back, also for others."""
-    async with serving(tmp_path / "data", auth__tokens=tokens["path"]) as daemon:
+    unread = [("grpc.http2.bdp_probe", 0)]  # else a slow machine lets the client's window grow to all of it
+    async with (
+        serving(tmp_path / "data", auth__tokens=tokens["path"]) as daemon,
+        grpc.aio.insecure_channel(daemon.app.address, options=unread) as channel,
+    ):
+        learners = learners_pb2_grpc.LearnerServiceStub(channel)
         request = learners_pb2.CreateLearnerRequest(name="alice/large", spec=spec_to_wire(LARGE))
         await daemon.learners.CreateLearner(request, metadata=tokens["alice"])
 
         def export():
             asked = learners_pb2.ExportLearnerRequest(name="alice/large")
-            return daemon.learners.ExportLearner(asked, metadata=tokens["alice"])
+            return learners.ExportLearner(asked, metadata=tokens["alice"])
 
         held = [export(), export()]
         for call in held:
