@@ -1,4 +1,4 @@
-"""What a round costs: CDCH and CDCB in pushes, barriers in lessons of CDCH, the pseudo-inverse, EXP3-AG."""
+"""What a round costs: CDCH and CDCB in pushes, others in lessons of CDCH, the pseudo-inverse, EXP3-AG."""
 
 from statistics import median
 from time import perf_counter, process_time
@@ -14,20 +14,18 @@ from galloon.learners.paths.barrier_bandit import BarrierBandit
 from galloon.learners.paths.barrier_semi_bandit import BarrierSemiBandit
 from galloon.learners.paths.centre_flow import centre_flow
 from galloon.learners.paths.com_band import ComBand
-from galloon.learners.paths.component_hedge import (
-    ABSOLUTE_GOAL,
-    FLOW_FLOOR,
-    RELATIVE_GOAL,
-    ComponentHedge,
-)
+from galloon.learners.paths.component_hedge import ComponentHedge
 from galloon.learners.paths.exp3_paths import Exp3Paths
+from galloon.learners.paths.flow_projection import ABSOLUTE_GOAL, FLOW_FLOOR, RELATIVE_GOAL
+from galloon.learners.paths.mirror_semi_bandit import MirrorSemiBandit
 from galloon.learners.paths.protocol import BanditFeedback, Feedback, FullFeedback, SemiBanditFeedback
 
 
 def figures() -> dict[str, dict[str, float]]:
     return {
         "CDCH round in pushes, r=6 n=4 l=60, rate x loss 0.1": component_hedge_round(6, 4, 60),
-        "lessons with a barrier : CDCH, r=6 n=4 l=60": barrier_rounds(6, 4, 60),
+        "lessons of partial feedback : CDCH, r=6 n=4 l=60": partial_rounds(6, 4, 60),
+        "lessons of partial feedback : CDCH, r=6 n=2 l=8": partial_rounds(6, 2, 8, rounds=300),
         "centre flow in pushes, once an automaton": centre_in_pushes(),
         "CDCB round in pushes, M=1e5": com_band_round(10, 3, 102),
         "CDCB estimate : pseudo-inverse, M=999": com_band_inverse(),
@@ -64,13 +62,14 @@ def component_hedge_round(r: int, n: int, l: int, rounds: int = 120) -> dict[str
     }
 
 
-def barrier_rounds(r: int, n: int, l: int, rounds: int = 30) -> dict[str, float]:
-    """Lessons of the learners with a barrier against those of CDCH, in turn, by processor time."""
+def partial_rounds(r: int, n: int, l: int, rounds: int = 30) -> dict[str, float]:
+    """Lessons of mirror descent and under a barrier against those of CDCH, in turn, by processor time."""
     context = EnsembleContext(Ensemble(r, l), Reach(n, n))
     random = np.random.default_rng(0)
     planted = context.context_path((np.arange(l) * r + random.integers(0, r, l)).astype(np.int32))
     learners = (
         ComponentHedge(context, 1.0, learning_rate=0.1),
+        MirrorSemiBandit(context, 1.0),
         BarrierSemiBandit(context, 1.0),
         BarrierBandit(context, 1.0),
     )
@@ -84,16 +83,18 @@ def barrier_rounds(r: int, n: int, l: int, rounds: int = 30) -> dict[str, float]
             feedback: Feedback = (
                 FullFeedback(gains),
                 SemiBanditFeedback(on_path),
+                SemiBanditFeedback(on_path),
                 BanditFeedback(float(on_path.sum())),
             )[place]
             start = process_time()
             learner.learn(memory, feedback)
             taken[number, place] = process_time() - start
-    hedge, semi, bandit = np.median(taken[2:], axis=0)
+    hedge, mirror, semi, bandit = np.median(taken[2:], axis=0)
     return {
         "transitions": context.transition_count,
-        "semi_bandit": round(float(semi / hedge), 2),
-        "bandit": round(float(bandit / hedge), 2),
+        "mirror": round(float(mirror / hedge), 2),
+        "barrier_semi_bandit": round(float(semi / hedge), 2),
+        "barrier_bandit": round(float(bandit / hedge), 2),
     }
 
 

@@ -30,6 +30,11 @@ def component_hedge_played(pace: Pace, path_length: int, edge_bound: float, dive
     return divergence * pace.climb + roughness * (pace.rates + 2 * pace.waiting_rates)
 
 
+def mirror_played(pace: Pace, transitions: int, edge_bound: float, divergence: float) -> float:
+    """Mirror descent on estimated losses: D times the climb of 1 / eta, and M B^2 / 2 times eta; no lateness."""
+    return divergence * pace.climb + transitions * edge_bound**2 / 2 * pace.rates
+
+
 def perturbed_leader_played(pace: Pace, complexity: float, path_bound: float) -> float:
     """The perturbed leader: its noise times all moves of 1 / eta, and U^2 (1 + d) times eta."""
     return complexity * pace.swings + path_bound**2 * (pace.rates + pace.waiting_rates)

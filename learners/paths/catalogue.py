@@ -103,6 +103,13 @@ CATALOGUE: Mapping[str, Capabilities] = {
             options=MappingProxyType({"exploration": str}),
         ),
         Capabilities(
+            "mirror_semi_bandit",
+            "Mirror descent, semi-bandit",
+            f"{_PATHS}.mirror_semi_bandit:MirrorSemiBandit",
+            Setting.SEMI_BANDIT,
+            equal_lengths=True,
+        ),
+        Capabilities(
             "barrier_semi_bandit",
             "Barrier semi-bandit",
             f"{_PATHS}.barrier_semi_bandit:BarrierSemiBandit",

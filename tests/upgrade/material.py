@@ -40,7 +40,7 @@ PATH_LEARNERS = {
     "exp3_paths": BANDIT,
 }
 # Of the catalogue, but of no commit that is played against yet: add them when one is.
-NEWER = {"barrier_semi_bandit", "barrier_bandit", "fixed_share"}
+NEWER = {"barrier_semi_bandit", "barrier_bandit", "fixed_share", "mirror_semi_bandit"}
 LONG_DELAY = 70  # more rounds than a combiner keeps at hand: feedback is learned from the memory's bytes
 
 Game = dict[str, Any]

@@ -49,6 +49,8 @@ class _AlgorithmEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Algorithm.V
     """The same for one score a path. Bandit setting; learns faster than CDCB."""
     ALGORITHM_FIXED_SHARE: _Algorithm.ValueType  # 10
     """Hedge that shares: regret against a sequence of paths that changes now and then. Full setting."""
+    ALGORITHM_MIRROR_SEMI_BANDIT: _Algorithm.ValueType  # 11
+    """Mirror descent on the flow polytope (OSMD). Semi-bandit setting; a lesson costs what one of CDCH costs."""
 
 class Algorithm(_Algorithm, metaclass=_AlgorithmEnumTypeWrapper):
     """How a learner learns."""
@@ -75,6 +77,8 @@ ALGORITHM_BARRIER_BANDIT: Algorithm.ValueType  # 9
 """The same for one score a path. Bandit setting; learns faster than CDCB."""
 ALGORITHM_FIXED_SHARE: Algorithm.ValueType  # 10
 """Hedge that shares: regret against a sequence of paths that changes now and then. Full setting."""
+ALGORITHM_MIRROR_SEMI_BANDIT: Algorithm.ValueType  # 11
+"""Mirror descent on the flow polytope (OSMD). Semi-bandit setting; a lesson costs what one of CDCH costs."""
 Global___Algorithm: _TypeAlias = Algorithm  # noqa: Y015
 
 class _Setting:

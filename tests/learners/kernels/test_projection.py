@@ -10,7 +10,7 @@ from galloon.learners.automata.direct import context_automaton
 from galloon.learners.automata.expert import Ensemble
 from galloon.learners.automata.graph_context import GraphContext
 from galloon.learners.kernels import projection
-from galloon.learners.paths.component_hedge import (
+from galloon.learners.paths.flow_projection import (
     ABSOLUTE_GOAL,
     FLOW_FLOOR,
     MOST_STEPS,

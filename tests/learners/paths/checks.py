@@ -22,7 +22,7 @@ CHANCE = 1e-5  # of a right law to fail its chi-square test: some 200 laws are t
 
 
 def tolerance(subject):
-    return FLOW_TOLERANCE if subject.kind.startswith(("component_hedge", "barrier")) else TOLERANCE
+    return FLOW_TOLERANCE if subject.kind.startswith(("component_hedge", "mirror", "barrier")) else TOLERANCE
 
 
 def played(subject, rounds=4, seed=3):
@@ -167,7 +167,7 @@ def check_feedback_in_any_order_gives_one_state(subject):
 
 
 def check_many_lessons_at_once(subject):
-    """`learn_many` is `learn` one by one: to the bit, but for the warm start of Component Hedge.
+    """`learn_many` is `learn` one by one: to the bit, but for the warm start of a projection.
 
     By the measured gap lessons at once are one round: the windows of an utterance (`test_measured_gap`).
     """
@@ -180,7 +180,7 @@ def check_many_lessons_at_once(subject):
     for lesson in lessons:
         one_by_one.learn(*lesson)
     at_once.learn_many(lessons)
-    if subject.kind.startswith("component_hedge"):
+    if subject.kind.startswith(("component_hedge", "mirror")):
         np.testing.assert_allclose(at_once.flow, one_by_one.flow, rtol=0, atol=FLOW_TOLERANCE)
         assert at_once.rounds_learned == one_by_one.rounds_learned
     else:

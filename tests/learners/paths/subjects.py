@@ -29,6 +29,7 @@ from tests.reference.exp3 import Exp3 as SlowExp3
 from tests.reference.expanded_hedge import ExpandedHedge as SlowExpandedHedge
 from tests.reference.fixed_share import FixedShare as SlowFixedShare
 from tests.reference.measured_gap import GapComponentHedge, GapExpandedHedge
+from tests.reference.mirror_semi_bandit import MirrorSemiBandit as SlowMirrorSemiBandit
 from tests.reference.semi_bandit import SemiBandit as SlowSemiBandit
 
 BOUND = 0.7  # of a transition's gain, and of a path's for EXP3-AG: not 1, where a forgotten factor would hide
@@ -57,6 +58,7 @@ SLOW = {
     "exp3_paths": SlowExp3,
     "exp3_paths-implicit": SlowExp3,
     "fixed_share": SlowFixedShare,
+    "mirror_semi_bandit": SlowMirrorSemiBandit,
     "barrier_semi_bandit": SlowBarrierSemiBandit,
     "barrier_bandit": SlowBarrierBandit,
 }

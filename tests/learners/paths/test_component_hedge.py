@@ -9,7 +9,8 @@ from galloon.learners.automata.context import Reach
 from galloon.learners.automata.direct import context_automaton
 from galloon.learners.automata.expert import Ensemble, ExplicitAutomaton
 from galloon.learners.errors import InvalidInput
-from galloon.learners.paths.component_hedge import ABSOLUTE_GOAL, FLOW_FLOOR, RELATIVE_GOAL, ComponentHedge
+from galloon.learners.paths.component_hedge import ComponentHedge
+from galloon.learners.paths.flow_projection import ABSOLUTE_GOAL, FLOW_FLOOR, RELATIVE_GOAL
 from galloon.learners.paths.protocol import FullFeedback
 from tests.learners.automata.strategies import explicit_automata, reaches
 
