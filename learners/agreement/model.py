@@ -402,6 +402,7 @@ class AgreementModel:
             confidences,
             letters.points,
             letters.starts,
+            _heard(offers, present),
         )
         return found
 
@@ -434,6 +435,13 @@ class AgreementModel:
             by_engine["_recent"],
             self._counted(present, with_told=with_told, with_changes=with_changes),
         )
+
+
+def _heard(offers: Offers, present: Present) -> tuple[NDArray[Any], ...]:
+    """What engines offer beside their tokens, by their places in the order of names."""
+    heard = offers.posteriors
+    places = np.argsort(present.columns).astype(np.int32)
+    return heard.slots, places[heard.experts], heard.tokens, heard.probabilities
 
 
 # The arrays by engine that weighing looks at, and those that taking a line in changes.

@@ -19,6 +19,7 @@ import numpy as np
 from numba import njit
 
 from galloon.learners.kernels.bounded_table import EVICTED, FREE, claim, find, key_of, mix
+from galloon.learners.kernels.distributions import expected_events
 from galloon.learners.kernels.language import add_spelling, hash_tokens, spelling
 from galloon.learners.kernels.quantiles import BUCKETS, RING, buckets_of, note
 
@@ -247,9 +248,15 @@ def log_rates(rates):
 
 
 @njit(cache=True, nogil=True)
-def _posteriors(tokens, logs, null, sureness, lexical, line):
-    """Fill the posteriors of all candidates. sureness m x r and lexical, of words, are log ratios."""
+def _posteriors(tokens, logs, null, sureness, lexical, heard, line):
+    """Fill the posteriors of all candidates. sureness m x r and lexical, of words, are log ratios.
+
+    heard: rows of distributions, as in `kernels.distributions`.
+    """
     m, r = tokens.shape
+    more = np.zeros((0, 0))
+    if heard[0].shape[0]:
+        more = expected_events(tokens, line.candidates, line.counts, line.relations, logs, heard)
     total = null[0] + null[1]
     log_null, log_word = np.log(null[0] / total), np.log(null[1] / total / WRONG_WORDS)
     for i in range(m):
@@ -264,6 +271,8 @@ def _posteriors(tokens, logs, null, sureness, lexical, line):
                     score += logs[j, event]
                     if tokens[i, j] == word and word != 0:
                         score += sureness[i, j]
+            if more.shape[0]:
+                score += more[i, c]
             line.posteriors[i, c] = score
             highest = max(highest, score)
         total = 0.0
@@ -427,10 +436,11 @@ def _sureness(buckets, confidences):
 
 
 @njit(cache=True, nogil=True)
-def weigh(arrays, tokens, confidences, codes, starts):
+def weigh(arrays, tokens, confidences, codes, starts, heard):
     """Returns the arrays of `Line`: posteriors with each engine's rates moved by how it does in this line.
 
-    arrays: those of `Book`, as a plain tuple.
+    arrays: those of `Book`, as a plain tuple. heard: what engines offer beside their token, rows as in
+    `kernels.distributions`.
     """
     book = _book(arrays)
     m, r = tokens.shape
@@ -450,12 +460,12 @@ def weigh(arrays, tokens, confidences, codes, starts):
     sureness = _sureness(buckets, book.confidences)
     rates = effective_rates(book.rates, book.told)
     null = book.null * _agreed_weight(book.null.sum(), book.told_null.sum()) + book.told_null
-    _posteriors(tokens, log_rates(rates), null, sureness, lexical, line)
+    _posteriors(tokens, log_rates(rates), null, sureness, lexical, heard, line)
     for j in range(r):
         for first, last in ((RIGHT, SILENT), (SILENT, EVENTS)):
             rates[j, first:last] *= LINE_WEIGHT / rates[j, first:last].sum()
     count_events(line, rates)
-    _posteriors(tokens, log_rates(rates), null, sureness, lexical, line)
+    _posteriors(tokens, log_rates(rates), null, sureness, lexical, heard, line)
     decide_borders(tokens, codes, starts, line)
     return present, candidates, counts, relations, line.posteriors, classes, buckets, hashes
 
@@ -703,7 +713,8 @@ def warm_up() -> None:
     book = tiny_book()
     tokens, confidences = np.array([[1, 2], [1, 1]], dtype=np.int32), np.zeros((2, 2))
     codes, starts = np.array([97, 98], dtype=np.int32), np.array([0, 0, 1, 2], dtype=np.int64)
-    line = weigh(book, tokens, confidences, codes, starts)
+    rows = np.zeros(1, np.int32)
+    line = weigh(book, tokens, confidences, codes, starts, (rows, rows, rows, np.ones(1)))
     sums = np.zeros((4, 2, 2)), np.zeros((2, EVENTS)), np.zeros(2)
     used = np.zeros(2, np.int64)
     take_in(book, np.zeros((2, RING)), used, tokens, confidences, codes, starts, line, *sums)

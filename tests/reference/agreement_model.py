@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 WRONG_WORDS = 30.0
 LINE_WEIGHT = 15.0
@@ -29,9 +30,22 @@ def posteriors(
     null: tuple[float, float],
     ratios: Mapping[str, float],
     sureness: Sequence[Mapping[str, float]],
+    heard: Mapping[tuple[int, str], Mapping[str, float]] = MappingProxyType({}),
 ) -> list[dict[str, float]]:
-    """Of each token on offer in each slot. Slots map who takes part to what it said; ratios are of words."""
-    first = [_of_slot(slot, rates, null, ratios, sure) for slot, sure in zip(slots, sureness, strict=True)]
+    """Of each token on offer in each slot. Slots map who takes part to what it said; ratios are of words.
+
+    heard: the distributions that engines offer in slots; an engine without one offers what it said.
+    """
+
+    def of_slots(own: Mapping[str, Sequence[float]]) -> list[dict[str, float]]:
+        return [
+            _of_slot(
+                slot, own, null, ratios, sure, {name: heard[i, name] for name in slot if (i, name) in heard}
+            )
+            for i, (slot, sure) in enumerate(zip(slots, sureness, strict=True))
+        ]
+
+    first = of_slots(rates)
     here = {
         name: [
             count * LINE_WEIGHT / (sum(own[:SILENT]) if kind < SILENT else sum(own[SILENT:]))
@@ -40,7 +54,7 @@ def posteriors(
         for name, own in rates.items()
     }
     moved = events(slots, first, here)
-    return [_of_slot(slot, moved, null, ratios, sure) for slot, sure in zip(slots, sureness, strict=True)]
+    return of_slots(moved)
 
 
 def decided_borders(
@@ -96,6 +110,7 @@ def _of_slot(
     null: tuple[float, float],
     ratios: Mapping[str, float],
     sureness: Mapping[str, float],
+    heard: Mapping[str, Mapping[str, float]],
 ) -> dict[str, float]:
     offers = set(slot.values())
     scores = {}
@@ -103,13 +118,19 @@ def _of_slot(
         chance = null[1] / sum(null) / WRONG_WORDS if truth else null[0] / sum(null)
         score = math.log(chance) + (ratios.get(truth, 0.0) if len(offers) > 1 else 0.0)
         for name, said in slot.items():
-            kind, own = event(truth, said), rates[name]
-            given = own[:SILENT] if truth else own[SILENT:]
-            score += math.log(own[kind] / sum(given))
-            if kind in {SUBSTITUTED, INSERTED}:
-                score -= math.log(WRONG_WORDS)
-            if kind == RIGHT:
+            offered = dict(heard.get(name, {said: 1.0}))
+            elsewhere = "nobody's word" if truth != "nobody's word" else "another"
+            offered[elsewhere] = 1.0 - sum(offered.values())
+            for word, chance in offered.items():
+                score += chance * _log_chance(event(truth, word), rates[name])
+            if event(truth, said) == RIGHT:
                 score += sureness.get(name, 0.0)
         scores[truth] = score
     total = sum(math.exp(score) for score in scores.values())
     return {truth: math.exp(score) / total for truth, score in scores.items()}
+
+
+def _log_chance(kind: int, own: Sequence[float]) -> float:
+    given = own[:SILENT] if kind < SILENT else own[SILENT:]
+    wrong = math.log(WRONG_WORDS) if kind in {SUBSTITUTED, INSERTED} else 0.0
+    return math.log(own[kind] / sum(given)) - wrong
