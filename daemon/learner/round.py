@@ -29,6 +29,7 @@ from galloon.v1 import combine_pb2 as wire
 
 WARM_VIEWS = 64  # some ten kilobytes each
 WARM_SLOTS = 16_384  # of all of them together, so that long utterances do not add up
+LOOKED_AT = 8  # rounds that may go, for each one that comes
 NOT_DURABLE = 2**63  # the place of a round that is not in the history yet
 
 Reply = Callable[[Any, Exception | None], None]
@@ -340,7 +341,8 @@ class Rounds:
     def _keep(self, round_: Round) -> None:
         self.recent[round_.id] = round_
         durable = self.durable()
-        for _ in range(len(self.recent) - self.warm_rounds):
+        # While many wait for the disk none of them can go, and to look at all of them each time costs ever more.
+        for _ in range(min(LOOKED_AT, len(self.recent) - self.warm_rounds)):
             oldest = self.recent.pop(next(iter(self.recent)))
             if oldest.seq > durable or oldest.status is Status.TEACHING or oldest is round_:
                 self.recent[oldest.id] = oldest  # nowhere else yet

@@ -282,13 +282,12 @@ def _words_from_wire(
         )
     count = len(texts)
     columns = [
-        _numbers(values, count, f"{field}.{name}") if values else [nan] * count
+        [None if isnan(value) else value for value in _numbers(values, count, f"{field}.{name}")]
+        if values
+        else repeat(None, count)
         for name, values in (("confidences", confidences), ("starts", starts), ("ends", ends))
     ]
-    return tuple(
-        Word(text, *(None if isnan(value) else value for value in row))
-        for text, *row in zip(texts, *columns, strict=True)
-    )
+    return tuple(map(Word, texts, *columns))
 
 
 def _column(values: Iterable[float | None]) -> list[float]:
