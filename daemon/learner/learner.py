@@ -87,7 +87,7 @@ BESIDE = ("unapplied", "books", "followed", "memories_since", "carried", "erased
 # Utterances, feedback and memories of rounds that are no larger may be worked on by the event loop: some
 # milliseconds at most, whatever is in them.
 INLINE_BYTES, INLINE_MEMORY = 4096, 65_536
-IDS_AT_ONCE = 500  # some milliseconds
+IDS_AT_ONCE = 5_000  # some milliseconds
 T = TypeVar("T")
 Build = Callable[[CombinerSpec, int], Combiner]  # with the budget of transitions
 log = structlog.get_logger()
