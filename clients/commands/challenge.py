@@ -85,6 +85,9 @@ def compare(name: str, as_json: bool, server: ServerOption) -> None:
     uncounted = found.lessons - found.learner.corrections
     if uncounted:
         click.echo(f"{found.learner.corrections:,} of {found.lessons:,} lessons are counted.")
+    for each in found.others:
+        if each.behind:
+            click.echo(f"{each.name} is still playing: {each.behind:,} entries of the history are left.")
     click.echo(found.sentence)
 
 

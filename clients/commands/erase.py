@@ -40,7 +40,8 @@ def erase(
     while it serves. Their ids stay in a list beside the store, with which a restored backup is erased again when
     the daemon starts. Copies that others made (clients, exports, backups, reports) are theirs to erase.
 
-    The same again erases what is left, and nothing else. Status 1 if one of the ids is not known.
+    The same again erases what is left, and nothing else. Status 1 if one of the ids is not known, or no
+    round has the label.
 
     \b
     Examples:
@@ -82,5 +83,8 @@ def erase(
         )
         for id_ in done.unknown_ids:
             click.echo(f"galloon learners erase: {id_}: not in the history, and not erased before", err=True)
-    if done.unknown_ids:
+    if label is not None and not done.erased:
+        # Whoever mistypes a label must not believe that somebody has been erased.
+        click.echo(f"galloon learners erase: no round in the history has the label {label}", err=True)
+    if done.unknown_ids or (label is not None and not done.erased):
         sys.exit(1)

@@ -38,6 +38,9 @@ def test_by_ids_and_by_label(daemon, name, galloon):
         erased = client.erase_rounds(name, label=("who", "bob"))
         assert (erased.erased, erased.lessons) == (2, 1)
         assert [round_.id for round_ in client.past_rounds(name)] == ["u0"]
+    nobody = galloon("--label", "who=bbo", "--yes")
+    assert nobody.exit_code == 1
+    assert "no round in the history has the label who=bbo" in nobody.stderr
 
 
 @pytest.mark.parametrize(
