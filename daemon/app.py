@@ -174,6 +174,11 @@ class App:
         if self._failure is not None:
             raise self._failure
 
+    @property
+    def failed(self) -> bool:
+        """Whether the store did, which ended the daemon."""
+        return self._failure is not None
+
     async def is_at_work(self) -> bool:
         """Whether a thread is still busy with what a learner was asked, after the end; idle ones go at once."""
         for _ in range(20):
@@ -324,6 +329,8 @@ class App:
 
 async def run(config: Config, build: Build, ready_file: Path | None) -> None:
     """Serve until a signal comes. The ready file tells other programs the ports, once they are open."""
+    threads = ThreadPoolExecutor(thread_name_prefix=LEARNER_THREAD)
+    asyncio.get_running_loop().set_default_executor(threads)
     app = App(config, build)  # takes the data directory: a wrong one should not wait for the next line
     missing = load_kernels()  # no first utterance of a default learner waits for a compiler
     await app.start()
@@ -336,13 +343,24 @@ async def run(config: Config, build: Build, ready_file: Path | None) -> None:
         partial.write_text(json.dumps(ports))
         partial.rename(ready_file)
     await app.wait()
-    # The system ends the process if something still keeps it then: long work in a thread cannot be interrupted.
+    # Long work in a thread cannot be interrupted, so the end waits for none of it: a thread sees to that, and the
+    # system, should compiled code hold the interpreter.
+    forced = threading.Timer(config.server.drain_s + FORCED_S, _end_by_force, (app,))
+    forced.daemon = True
+    forced.start()
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.alarm(math.ceil(config.server.drain_s + FORCED_S))
+    signal.alarm(math.ceil(config.server.drain_s + FORCED_S) + 1)
     await app.stop()
+    forced.cancel()
+    threads.shutdown(wait=False, cancel_futures=True)
     if await app.is_at_work():
         log.warning("ended while learners were at work; what was acknowledged is durable")
         os._exit(0)  # the interpreter would wait for their threads
+
+
+def _end_by_force(app: App) -> None:
+    log.warning("the end was cut short; what was acknowledged is durable")
+    os._exit(int(app.failed))
 
 
 def _erasures(config: Config) -> Path:

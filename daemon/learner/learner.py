@@ -130,6 +130,7 @@ class Learner:
         self.created_time = clock()  # or recovered
         self.beside_found: dict[str, Any] = {}  # beside a state; only our own store is believed
         self.followed = 0  # of a challenger: the last entry of its champion's history that it has played
+        self._digests: tuple[str, str] | None = None  # of the present state, once somebody has asked
         self.broken: Exception | None = None
         self.replaying = False  # the history goes on after `seq`, but not for this learner
         self.memories_since = (
@@ -264,9 +265,11 @@ class Learner:
         """Of everything durable, and of the combiner's state alone."""
 
         def work() -> tuple[str, str]:
-            return state.digest(self.capture()), self._combiner.digest()
+            if self._digests is None:
+                self._digests = state.digest(self.capture()), self._combiner.digest()
+            return self._digests
 
-        return await self.queue.run(("capture", 0), work)
+        return await self.queue.run((LARGE if self._digests is None else DISK, 0), work)
 
     async def explain(self, utterance_id: str, slots: range) -> tuple[Explanation, int]:
         """Why these slots of an utterance were chosen so, and how many slots it has."""
@@ -325,6 +328,7 @@ class Learner:
         same = self.spec == replace(
             before.spec, answer=self.spec.answer
         )  # which is no matter of the combiner
+        self._digests = None
         self._combiner = before._combiner if same else carry_over(before._combiner, self.spec)
         self.rounds.restore(*before.rounds.capture())
 
@@ -358,7 +362,7 @@ class Learner:
                 self.key, self.seq, event.kind, event.to_bytes(), data, time(), since, spec, keys, base
             )
             asyncio.run_coroutine_threadsafe(self._journal.transact(change), loop).result()
-        self._combiner, self.amended_seq = other._combiner, other.amended_seq
+        self._combiner, self.amended_seq, self._digests = other._combiner, other.amended_seq, None
         self.spec, self.setting, self.experts = other.spec, other.setting, other.experts
         self.memories_since, self.carried = other.memories_since, other.carried
         self.rounds.cool()
@@ -598,6 +602,7 @@ class Learner:
         Feedback that the combiner refuses stays in the journal and changes nothing: not now, not on replay.
         After any other error the state cannot be trusted, and the learner stops.
         """
+        self._digests = None
         match event:
             case Revised():  # agreement has heard of this round already
                 return self.rounds.revised(event, warm).answer
@@ -700,6 +705,7 @@ class Learner:
 
     def restore(self, data: bytes) -> tuple[tuple[str, int], ...]:
         """Continue from captured bytes; gives ids and places of feedback that was journaled and is not in them."""
+        self._digests = None
         found = state.unpack(data, KIND, VERSION)
         self._combiner.restore(found.arrays["combiner"].tobytes())
         self.rounds.restore(found.meta, found.arrays)

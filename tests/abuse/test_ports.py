@@ -1,7 +1,6 @@
 """Requests by hand against both ports: none of them closes a port to others, or keeps the daemon from ending."""
 
 import asyncio
-import signal
 import socket
 import threading
 import time
@@ -141,12 +140,11 @@ def _swallow(call: Any, requests: Any) -> None:
 
 @pytest.mark.parametrize("nuisance", [_watch_without_reading, _half_requests, _listeners, _calls_without_end])
 def test_sigterm_ends_the_daemon_whatever_clients_do(nuisance, tmp_path: Path):
-    """Within the time to drain and a few seconds: the end is its own, or, while heavy work runs, the system's."""
+    """Within the time to drain and a few seconds, with status 0: the system's alarm is for defects alone."""
     with running_daemon(tmp_path, "server.drain_s=3") as daemon:
         held = nuisance(daemon)
         assert _answers(daemon.address), "gRPC clients are served all the while"
-        status = daemon.stop()
-        assert status == 0 or (nuisance is _calls_without_end and status == -signal.SIGALRM)
+        assert daemon.stop() == 0
         for connection in held:
             connection.close()
 
