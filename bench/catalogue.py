@@ -23,6 +23,7 @@ LEARNERS: dict[str, tuple[str, dict[str, str]]] = {
     "CDCH, paper's rates": ("component_hedge", PAPER),
     "Expanded Hedge": ("expanded_hedge", {}),
     "Expanded Hedge, paper's rates": ("expanded_hedge", PAPER),
+    "Mirror descent, semi-bandit": ("mirror_semi_bandit", {}),
     "Barrier semi-bandit": ("barrier_semi_bandit", {}),
     "CDSB": ("semi_bandit", {}),
     "Barrier bandit": ("barrier_bandit", {}),

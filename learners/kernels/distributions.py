@@ -64,4 +64,6 @@ def expected_events(tokens, candidates, counts, relations, logs, heard):
 def warm_up() -> None:
     rows, tokens = np.zeros(1, np.int32), np.array([[1, 2]], dtype=np.int32)
     relations = np.array([[[RIGHT, SUBSTITUTED], [SUBSTITUTED, RIGHT]]], dtype=np.int8)
-    expected_events(tokens, tokens, np.array([2]), relations, np.zeros((2, 5)), (rows, rows, rows, np.ones(1)))
+    expected_events(
+        tokens, tokens, np.array([2]), relations, np.zeros((2, 5)), (rows, rows, rows, np.ones(1))
+    )

@@ -70,10 +70,12 @@ class MirrorSemiBandit(PathLearner):
     def _promise(self) -> Guarantee:
         if self.pace.waited:
             return none(f"no bound is known for {self.name} where feedback comes after the next choice")
+        worst = self.path_bound * self.pace.rounds
         if self.gap is not None:
-            return expected(self.gap.bound(self.pace.climb), ", costs of rounds as measured")
+            return expected(min(worst, self.gap.bound(self.pace.climb)), ", costs of rounds as measured")
         count = self.context.transition_count
-        return expected(bounds.mirror_played(self.pace, count, self.edge_bound, self.divergence))
+        played = bounds.mirror_played(self.pace, count, self.edge_bound, self.divergence)
+        return expected(min(worst, played))
 
     def _draw(self, round_number: int) -> IntArray:
         return self.context.sample(self._projection.flow, self._uniforms(round_number))
