@@ -10,6 +10,7 @@ import pytest
 from galloon.daemon.store.membership import Membership
 from galloon.daemon.store.postgres import PostgresBackend
 from galloon.daemon.store.protocol import Create, Entry
+from tests.cluster.faults import LONGER_S
 from tests.cluster.rig import cluster
 from tests.cluster.workload import Workload, judge
 from tests.postgres import needs_postgres, replicated
@@ -23,10 +24,17 @@ WAITING = (
 
 @pytest.mark.slow
 def test_a_promoted_standby_has_all_that_was_acknowledged(tmp_path):
-    """Three daemons go on with it by themselves; nothing is lost, nothing is learned twice."""
+    """Three daemons go on with it by themselves; nothing is lost, nothing is learned twice.
+
+    Before that it was away for longer than a lease, when no commit returned.
+    """
     with replicated() as pair, cluster(tmp_path, pair, namespaces=False) as daemons:
         workload = Workload(daemons.addresses, pause_s=0.1)
         try:
+            workload.wait_for_lessons(3)
+            pair.standby.stop()
+            time.sleep(daemons.lease_s + LONGER_S)
+            pair.standby.start()
             workload.wait_for_lessons(3)
             pair.primary.kill()
             pair.standby.promote()
