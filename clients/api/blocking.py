@@ -32,6 +32,7 @@ from galloon.codec.answer import Choice, Lesson, Opened
 from galloon.codec.comparison import Comparison
 from galloon.codec.document import DocumentLesson, DocumentPart
 from galloon.codec.explanation import Explanation
+from galloon.codec.feedback import Withdrawn
 from galloon.codec.learner import LearnerInfo, Snapshot, Statistics, Update
 from galloon.codec.past_round import Erasure, PastRound
 from galloon.learners.combiners.contract import Feedback
@@ -77,8 +78,10 @@ class BlockingClient:
     def get_learner(self, name: str, *, timeout_s: float | None = None) -> LearnerInfo:
         return self._run(self._client.get_learner(name, timeout_s=timeout_s))
 
-    def list_learners(self, prefix: str = "", *, timeout_s: float | None = None) -> list[LearnerInfo]:
-        return self._run(self._client.list_learners(prefix, timeout_s=timeout_s))
+    def list_learners(
+        self, prefix: str = "", *, this_daemon: bool = False, timeout_s: float | None = None
+    ) -> list[LearnerInfo]:
+        return self._run(self._client.list_learners(prefix, this_daemon=this_daemon, timeout_s=timeout_s))
 
     def out_of_service(self, prefix: str = "", *, timeout_s: float | None = None) -> dict[str, str]:
         return self._run(self._client.out_of_service(prefix, timeout_s=timeout_s))
@@ -266,8 +269,17 @@ class BlockingStream:
         choice: Choice = _await(self._submit(self._stream.choose(utterance, timeout_s=timeout_s)))
         return choice
 
-    def learn(self, utterance_id: str, feedback: Feedback, *, timeout_s: float | None = None) -> Lesson:
-        lesson: Lesson = _await(self._submit(self._stream.learn(utterance_id, feedback, timeout_s=timeout_s)))
+    def learn(
+        self,
+        utterance_id: str,
+        feedback: Feedback | Withdrawn,
+        *,
+        replace: bool = False,
+        timeout_s: float | None = None,
+    ) -> Lesson:
+        """Teach the learner; with `replace`, in the place of what it was taught: see `CombineStream.learn`."""
+        taught = self._stream.learn(utterance_id, feedback, replace=replace, timeout_s=timeout_s)
+        lesson: Lesson = _await(self._submit(taught))
         return lesson
 
     def offer_late(self, utterance: Utterance, *, timeout_s: float | None = None) -> Choice:
@@ -280,10 +292,15 @@ class BlockingStream:
         return self._submit(self._stream.choose(utterance, timeout_s=timeout_s))
 
     def send_feedback(
-        self, utterance_id: str, feedback: Feedback, *, timeout_s: float | None = None
+        self,
+        utterance_id: str,
+        feedback: Feedback | Withdrawn,
+        *,
+        replace: bool = False,
+        timeout_s: float | None = None,
     ) -> Future[Lesson]:
         """The lesson to come. Never blocks."""
-        return self._submit(self._stream.learn(utterance_id, feedback, timeout_s=timeout_s))
+        return self._submit(self._stream.learn(utterance_id, feedback, replace=replace, timeout_s=timeout_s))
 
     def choose_each(self, utterances: Iterable[Utterance], *, ahead: int | None = None) -> Iterator[Choice]:
         """The choices of many utterances, in their order; see `CombineStream.choose_each`."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from galloon.clients.api.stream import StreamOptions
     from galloon.codec.answer import Choice, Lesson
     from galloon.codec.explanation import Explanation
+    from galloon.codec.feedback import Withdrawn
     from galloon.codec.learner import LearnerInfo, Statistics
     from galloon.learners.combiners.contract import Score, ShownGains, TrueText, TrueTokens
     from galloon.learners.combiners.spec import CombinerSpec as Spec
@@ -51,6 +52,7 @@ _PLACES = {
     "TrueText": "learners.combiners.contract",
     "TrueTokens": "learners.combiners.contract",
     "Utterance": "learners.observation",
+    "Withdrawn": "codec.feedback",
     "Word": "learners.observation",
 }
 __all__ = [
@@ -75,6 +77,7 @@ __all__ = [
     "TrueText",
     "TrueTokens",
     "Utterance",
+    "Withdrawn",
     "Word",
 ]
 

@@ -1,13 +1,18 @@
 """The blocking client: the same verbs for programs without an event loop."""
 
+import inspect
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from inspect import signature
 
 import pytest
 
 from galloon.clients.api.answered import Answered
-from galloon.clients.api.blocking import BlockingClient
+from galloon.clients.api.blocking import BlockingClient, BlockingStream
+from galloon.clients.api.client import Client
 from galloon.clients.api.errors import NotFound, WrongUsage
+from galloon.clients.api.stream import CombineStream
+from galloon.codec.feedback import Withdrawn
 from galloon.learners.combiners.contract import TrueTokens
 from tests.clients.samples import BIGRAMS, TRUTH, aligned
 from tests.daemon_process import Daemon
@@ -25,6 +30,23 @@ def test_one_round(blocking: BlockingClient, name: str):
         assert stream.choose(aligned("u1")).id == "u1"
         assert stream.learn("u1", TrueTokens(TRUTH)).lessons == 1
         assert stream.reconnects == 0
+
+
+def test_a_lesson_is_taken_back(blocking: BlockingClient, name: str):
+    with blocking.stream(name, create=BIGRAMS) as stream:
+        stream.choose(aligned("u1"))
+        stream.learn("u1", TrueTokens(TRUTH))
+        assert stream.learn("u1", Withdrawn(), replace=True).amended
+        (round_,) = blocking.past_rounds(name)
+        assert round_.state == "pending"
+
+
+@pytest.mark.parametrize(("one", "other"), [(Client, BlockingClient), (CombineStream, BlockingStream)])
+def test_the_verbs_and_their_arguments_are_those_of_the_other_client(one: type, other: type):
+    for verb, method in inspect.getmembers(one, inspect.isfunction):
+        if not verb.startswith("_"):
+            asked, taken = (list(signature(each).parameters) for each in (method, getattr(other, verb)))
+            assert taken == asked, verb
 
 
 def test_many_in_their_order(blocking: BlockingClient, name: str):
