@@ -37,7 +37,7 @@ from galloon.learners.kernels.agreement import (
     weigh,
 )
 from galloon.learners.kernels.quantiles import BUCKETS, RING
-from galloon.learners.offers import Offers
+from galloon.learners.offers import NO_POSTERIORS, Offers
 from galloon.learners.pair_counts import PairCounts
 from galloon.learners.present import MANY, Present, kept_rows
 from galloon.learners.state import check_arrays
@@ -437,9 +437,19 @@ class AgreementModel:
         )
 
 
+_NOTHING_MORE = (
+    NO_POSTERIORS.slots,
+    NO_POSTERIORS.experts,
+    NO_POSTERIORS.tokens,
+    NO_POSTERIORS.probabilities,
+)
+
+
 def _heard(offers: Offers, present: Present) -> tuple[NDArray[Any], ...]:
     """What engines offer beside their tokens, by their places in the order of names."""
     heard = offers.posteriors
+    if not heard.slots.size:  # most lines
+        return _NOTHING_MORE
     places = np.argsort(present.columns).astype(np.int32)
     return heard.slots, places[heard.experts], heard.tokens, heard.probabilities
 

@@ -103,7 +103,9 @@ class PathLearner(ABC):
         gains = [self._increment(memory, self._checked(memory, feedback)) for memory, feedback in lessons]
         if self.gap is not None:
             rates = [float(memory.numbers[0]) for memory, _ in lessons]
-            self._measure(np.sum([gain.values for gain in gains], axis=0), at_choice, rates)
+            several = len(gains) > 1
+            values = np.sum([gain.values for gain in gains], axis=0) if several else gains[0].values
+            self._measure(values, at_choice, rates)
         self._take(gains, at_choice)
 
     def learn_full(self, memories: Memories, edge_gains: FloatArray, largest: float) -> list[float]:
