@@ -20,6 +20,9 @@ FIELDS = {
 PATHS = ("component_hedge", "expanded_hedge", "perturbed_leader", "semi_bandit", "com_band", "exp3_paths")
 GAMES: dict[str, tuple[str, str]] = {
     "default": ("6e08fc4", "agreement, lattices by risk, what was taught on trial"),
+    "default, lattices": ("4d32bd9", "agreement hears what lattices say beside the text"),
+    "default, characters of lattices": ("4d32bd9", "and letters of lattices"),
+    "default, n-best": ("4d32bd9", "and n-best lists"),
     **{f"{name}, derived": ("7507e61", "votes do not depend on the order of engines") for name in PATHS},
     **{f"{name}, characters": ("f12e749", "what was written stays as written") for name in PATHS},
 }
