@@ -293,4 +293,6 @@ def learner_facts(info: Any, digests: bool) -> dict[str, Any]:
 
 
 def error_rates(info: Any) -> dict[str, Any]:
-    return {name: dataclasses.astuple(rate) for name, rate in info.statistics.error_rates.items()}
+    counted = ("word_edits", "words", "char_edits", "chars")
+    rates = info.statistics.error_rates
+    return {name: [getattr(rate, each) for each in counted] for name, rate in rates.items()}
