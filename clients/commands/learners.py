@@ -15,7 +15,7 @@ from galloon.clients.commands.challenge import challenge, compare, go_live, prom
 from galloon.clients.commands.erase import erase
 from galloon.clients.commands.history import history
 from galloon.clients.commands.learner_tables import details, in_bytes, learner_to_json, listing
-from galloon.clients.commands.options import OutputFile
+from galloon.clients.commands.options import Commands, OutputFile
 from galloon.clients.commands.server_option import ServerOption, connection_options, failing_well
 from galloon.clients.commands.spec_options import spec_options
 from galloon.clients.commands.update import update
@@ -26,7 +26,7 @@ REBUILD_S = 3600.0  # that a rebuild may take; a million rounds take minutes
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for programs.")
 
 
-@click.group()
+@click.group(cls=Commands)
 def learners() -> None:
     """Look after the learners of a daemon.
 

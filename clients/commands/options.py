@@ -1,4 +1,4 @@
-"""What the options of several commands share: files to write, and `with_options`, which adds many at once."""
+"""What several commands share: files to write, many options at once (`with_options`), the help of a group."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -15,6 +15,15 @@ def with_options(command: Callable[..., Any], options: Sequence[Decorator]) -> C
     for option in reversed(options):
         command = option(command)
     return command
+
+
+class Commands(click.Group):
+    """A group whose help says what each command does in a whole sentence."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        names = self.list_commands(ctx)
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, self.commands[name].get_short_help_str(limit=200)) for name in names])
 
 
 class OutputFile(click.Path):

@@ -3,6 +3,7 @@
 Nothing heavy is imported before a sub-command is chosen, so that `galloon --help` answers at once.
 """
 
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
@@ -89,6 +90,26 @@ class Table(click.Group):
         command = getattr(import_module(module), attribute)
         assert isinstance(command, click.Command)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            raise click.UsageError(error.message + self._meant(ctx, args[0]), ctx) from error
+
+    def _meant(self, ctx: click.Context, name: str) -> str:
+        """What somebody who typed this name may have looked for."""
+        known = {each: each for each in SUB_COMMANDS}
+        try:
+            learners = self.get_command(ctx, "learners")
+        except ModuleNotFoundError:
+            learners = None
+        if isinstance(learners, click.Group):
+            known = {each: f"learners {each}" for each in learners.commands} | known
+        near = get_close_matches(name, known, n=1, cutoff=0.75)
+        return f" Did you mean '{known[near[0]]}'?" if near else ""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the sub-command. A package that is not installed is a sentence, wherever it is missed."""

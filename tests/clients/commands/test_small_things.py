@@ -25,6 +25,16 @@ SERVER = "aiohttp,grpc_health,grpc_reflection,numba,prometheus_client,pynini,pyw
 
 
 @pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("combin", " Did you mean 'combine'?"), ("history", " Did you mean 'learners history'?"), ("xyzzy", "")],
+)
+def test_a_command_that_is_not_there_is_told_from_one_that_was_meant(typed: str, meant: str):
+    result = galloon(typed)
+    assert result.exit_code == 2
+    assert f"No such command '{typed}'.{meant}\n" in result.output
+
+
+@pytest.mark.parametrize(
     ("option", "name"), [("--report", "r.html"), ("--plot", "p.png"), ("--state", "s.learner")]
 )
 def test_a_missing_folder_is_named_before_the_run(tmp_path: Path, option: str, name: str):
