@@ -10,6 +10,9 @@ from collections.abc import Callable
 import structlog
 
 from galloon.daemon.http.metrics import LearnerFigures, Metrics
+from galloon.daemon.learner.books import MOST_CURVES
+from galloon.daemon.learner.description import Description
+from galloon.daemon.learner.error_curve import Rates
 from galloon.daemon.learner.learner import Learner
 from galloon.daemon.learner.registry import Registry
 from galloon.daemon.rpc.quota import Quota
@@ -67,5 +70,11 @@ def _figures(learner: Learner, statistics: Statistics | None) -> LearnerFigures:
         journal_entries=described.journal_entries,
         snapshot_bytes=described.snapshot_bytes,
         snapshot_age_s=described.snapshot_age_s,
-        error_rates=described.rates,
+        error_rates=_of_the_first(described),
     )
+
+
+def _of_the_first(described: Description) -> dict[str, Rates]:
+    """Error rates of the first engines alone: those of thousands would hold the event loop for a second."""
+    left_out = frozenset(described.spec.engines[MOST_CURVES:])
+    return {name: rates for name, rates in described.rates.items() if name not in left_out}

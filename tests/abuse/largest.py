@@ -13,8 +13,9 @@ import aiohttp
 import grpc
 
 from galloon.codec.page import page_request
-from galloon.v1 import combine_pb2 as wire
 from galloon.v1 import (
+    challenge_pb2,
+    challenge_pb2_grpc,
     combine_pb2_grpc,
     document_pb2,
     document_pb2_grpc,
@@ -22,6 +23,7 @@ from galloon.v1 import (
     history_pb2_grpc,
     learners_pb2_grpc,
 )
+from galloon.v1 import combine_pb2 as wire
 from galloon.v1 import learners_pb2 as learners
 from galloon.v1 import spec_pb2 as spec
 from galloon.v1 import utterance_pb2 as said
@@ -44,6 +46,7 @@ class Client:
         self.learners = learners_pb2_grpc.LearnerServiceStub(self.channel)
         self.documents = document_pb2_grpc.DocumentServiceStub(self.channel)
         self.history = history_pb2_grpc.HistoryServiceStub(self.channel)
+        self.challenges = challenge_pb2_grpc.ChallengeServiceStub(self.channel)
         self._http = f"http://{http}"
         self.exported = b""
 
@@ -248,6 +251,60 @@ async def _rebuild(client: Client) -> str:
     return await all_told(client.learners.RebuildLearner(request(name="tied")) for _ in range(8))
 
 
+# Learners that change, on a history of `ROUNDS` large rounds.
+
+
+async def _changing(client: Client) -> str:
+    """A learner that has such a history."""
+    await client.create("changing", spec.LearnerSpec(engines=EXPERTS))
+    for number in range(ROUNDS):
+        name = f"changing-{number}"
+        await client.say("changing", line(name, 3500), wire.Feedback(id=name, true_text="w1 " * 2000))
+    return ""
+
+
+def _updated(more: bool = False, **changes: Any) -> Send:
+    request = learners.UpdateLearnerRequest(
+        name="changing", spec=spec.LearnerSpec(**changes), rebuild=more, accept_loss=True
+    )
+    return lambda client: told(client.learners.UpdateLearner(request))
+
+
+def _erased(**what: Any) -> Send:
+    request = history_pb2.EraseRoundsRequest(name="changing", **what)
+    return lambda client: told(client.history.EraseRounds(request))
+
+
+async def _many_late(client: Client) -> str:
+    """63 engines that come after the first, one after the other."""
+    first, *others = CROWD
+    parts = []
+    for number, engine in enumerate(others):
+        part = line("late", 240, (first, engine) if not number else (engine,))
+        part.late = number > 0
+        parts.append(part)
+    return await client.say("crowd", *parts)
+
+
+def _challenge(client: Client) -> Awaitable[str]:
+    request = challenge_pb2.AddChallengerRequest
+    specs = [spec.LearnerSpec(engines=EXPERTS, seed=number + 1) for number in range(8)]
+    return all_told(
+        client.challenges.AddChallenger(request(name="changing", label=f"c{number}", spec=each))
+        for number, each in enumerate(specs)
+    )
+
+
+def _compare(client: Client) -> Awaitable[str]:
+    request = challenge_pb2.CompareLearnerRequest(name="changing")
+    return all_told(client.challenges.CompareLearner(request) for _ in range(50))
+
+
+def _promote(client: Client) -> Awaitable[str]:
+    request = challenge_pb2.PromoteChallengerRequest(name="changing", label="c0")
+    return told(client.challenges.PromoteChallenger(request))
+
+
 def _by_name(method: str, request: Any, name: str, times: int = 1) -> Send:
     return lambda client: all_told(getattr(client.learners, method)(request(name=name)) for _ in range(times))
 
@@ -414,5 +471,15 @@ LARGEST = (
             },
         ),
     ),
+    Largest("late: 62 engines, one after the other", _many_late),
+    Largest("update: 4,000 engines join", _updated(engines=(*EXPERTS, *MANY[:4000])), before=_changing),
+    Largest("update: from the history", _updated(more=True, seed=5)),
+    Largest("erase: 10,000 ids, one known", _erased(ids=["changing-0", *(f"no-{n}" for n in range(9_999))])),
+    Largest("erase: by a label that nothing has", _erased(label="kind", label_value="x" * 256)),
+    Largest("challenge: 8 challengers", _challenge),
+    Largest("compare: 50 at once", _compare),
+    Largest("promote: a challenger", _promote),
+    Largest("page: error curves", lambda c: c.get("/api/errors?name=changing")),
+    Largest("page: comparison", lambda c: c.get("/api/compare?name=changing")),
     Largest("delete: the largest learner", _by_name("DeleteLearner", learners.DeleteLearnerRequest, "huge")),
 )

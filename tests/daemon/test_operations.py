@@ -16,6 +16,7 @@ import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
+from galloon.daemon.learner.error_curve import Rates
 from galloon.daemon.rpc.stream import Stream
 from galloon.daemon.store.sqlite import SqliteBackend
 from galloon.learners.combiners.spec import CombinerSpec
@@ -347,6 +348,18 @@ async def test_metrics_name_the_learners_of_the_caller_alone(tmp_path):
         assert status == 200
         assert "alice" not in text
         assert "\ngalloon_learners 2.0\n" in text
+
+
+async def test_metrics_show_the_first_engines_of_a_crowd(tmp_path):
+    """And what is combined of all of them: a scrape is written on the event loop."""
+    async with serving(tmp_path) as daemon:
+        engines = tuple(f"e{number}" for number in range(300))
+        learner, _ = await daemon.app.registry.create("crowd", CombinerSpec(engines), "name")
+        learner.books.rates = dict.fromkeys((*engines, "galloon"), Rates())
+        _, text = await scraped(daemon)
+        assert 'expert="e63"' in text
+        assert 'expert="galloon"' in text
+        assert 'expert="e64"' not in text
 
 
 async def test_metrics_are_not_for_other_sites(tmp_path):
