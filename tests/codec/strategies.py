@@ -3,6 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 
+from galloon.codec.lattice import LARGEST
 from galloon.learners.combiners.spec import DERIVED_NAMES
 from galloon.learners.observation import ArcScores, ExpertOutput, Hypothesis, Lattice, Utterance, Word
 from galloon.learners.offers import Offers
@@ -12,6 +13,7 @@ texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 words = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
 floats = st.floats(allow_nan=False, allow_infinity=False, width=32)
 doubles = st.floats(allow_nan=False, allow_infinity=False)
+of_lattices = st.floats(-LARGEST, LARGEST)  # what is beyond comes back as the limit
 names = st.lists(
     words.filter(lambda name: name.isprintable() and name not in DERIVED_NAMES),
     min_size=1,
@@ -59,15 +61,15 @@ lattices = st.builds(
         times,
         parts,
     ),
-    doubles,
+    of_lattices,
     texts,
-    st.none() | st.lists(doubles, min_size=3, max_size=3).map(np.array),
+    st.none() | st.lists(of_lattices, min_size=3, max_size=3).map(np.array),
     st.none()
     | st.builds(
         lambda acoustic, acoustic_scale, language_scale: ArcScores(
             np.array(acoustic), acoustic_scale=acoustic_scale, language_scale=language_scale
         ),
-        st.lists(doubles, min_size=2, max_size=2),
+        st.lists(of_lattices, min_size=2, max_size=2),
         st.floats(1e-6, 1e6),
         st.floats(1e-6, 1e6),
     ),
