@@ -57,7 +57,9 @@ class Erasing:
         done = await self._erase_of_one(learner, ids, accept_loss)
         for challenger in challengers:
             await challenger.queue.rest()  # it may be about to play what was there a moment ago
-            await self._erase_of_one(challenger, ids, accept_loss)
+            if (await self._erase_of_one(challenger, ids, accept_loss)).erased:
+                # What the learner had answered is gone, and was counted beside.
+                await asyncio.to_thread(challenger.books.begin_again)
         return done
 
     async def _erase_of_one(self, learner: Learner, ids: Sequence[str], accept_loss: bool) -> Erased:

@@ -43,10 +43,12 @@ class History:
         return round_
 
     def latest(self, most: int, seq: int) -> list[Round]:
-        """The last rounds that began before this place, as far as the last few entries tell; the newest first."""
+        """The last rounds that began or were taught before this place, as the last few entries tell; the newest
+        first.
+        """
         after = max(self._backend.base(self.learner), seq - ENTRIES_A_ROUND * most)
         begun = (from_entry(entry) for entry in self.entries(after))
-        ids = dict.fromkeys(event.id for event in begun if isinstance(event, Chose | Kept))
+        ids = dict.fromkeys(event.id for event in begun if isinstance(event, Chose | Kept | Taught))
         found = (self.find(utterance_id) for utterance_id in reversed(ids))
         return [round_ for round_ in found if round_ is not None][:most]
 

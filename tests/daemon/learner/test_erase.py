@@ -200,7 +200,11 @@ async def test_challengers_forget_it_too(tmp_path):
         await challenge(daemon)
         await caught_up(daemon)
         (challenger,) = daemon.app.registry.challengers("test")
+        learner = daemon.app.registry.find("test")
+        await until(lambda: challenger.books.counted == learner.books.counted > 0)
         assert challenger.rounds.find("s1")
         await erased(daemon, "s1", "s5", "s9")
         assert not any(challenger.recorded().has(id_) for id_ in ("s1", "s5", "s9"))
         assert challenger.recorded().has("u1")
+        await until(lambda: challenger.books.counted == learner.books.counted > 0)
+        assert {rates.corrections for rates in challenger.books.rates.values()} == {learner.books.counted}
