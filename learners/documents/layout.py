@@ -1,9 +1,9 @@
 """The words of all engines on one page, made upright: `lay_out` gives a `Layout` of arrays.
 
-Engines that read a scaled image are scaled back to the first one's size. A line that has only its own box
-shares its width evenly among its letters, along its slope. The page's skew is the median slope of all lines; it
-is taken out, so that afterwards a line of text has one height. Pages that run from right to left are mirrored:
-further on, everything runs from left to right.
+Engines that read a scaled image are scaled back to the first one's size, by what they say of it, or by the words
+that both have. A line that has only its own box shares its width evenly among its letters, along its slope. The
+page's skew is the median slope of all lines; it is taken out, so that afterwards a line of text has one height.
+Pages that run from right to left are mirrored: further on, everything runs from left to right.
 """
 
 import unicodedata
@@ -20,6 +20,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 _STEEPEST = 0.25  # what is steeper is no line of text
 _SAME_SCALE = 0.02
+_LONG_WORD, _FEWEST_WORDS = 5, 8  # letters; words that tell the scale of a page whose size nobody says
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,10 +145,36 @@ def _weighted_median(values: Sequence[float], weights: Sequence[float]) -> float
 def _scale(first: Page, page: Page) -> float:
     """What brings the page to the size of the first one, if it is the same page at another resolution."""
     if not (first.width and first.height and page.width and page.height):
-        return 1.0
+        return _scale_by_words(first, page)
     across, down = first.width / page.width, first.height / page.height
     same_shape = abs(across / down - 1) < _SAME_SCALE
     return across if same_shape and abs(across - 1) > _SAME_SCALE else 1.0
+
+
+def _scale_by_words(first: Page, page: Page) -> float:
+    """The same where an engine does not say how large its page is: by the words that both have once."""
+    theirs, own = _telling_words(first), _telling_words(page)
+    ratios = [
+        (theirs[text].top + theirs[text].bottom) / (own[text].top + own[text].bottom)
+        for text in theirs.keys() & own.keys()
+        if own[text].top + own[text].bottom > 0
+    ]
+    if len(ratios) < _FEWEST_WORDS:
+        return 1.0
+    scale = float(np.median(ratios))
+    agreeing = sum(abs(ratio / scale - 1) < _SAME_SCALE for ratio in ratios) if scale > 0 else 0
+    sure = 2 * agreeing > len(ratios) and abs(scale - 1) > _SAME_SCALE
+    return scale if sure else 1.0
+
+
+def _telling_words(page: Page) -> dict[str, Box]:
+    """The long words that stand on a page once, and where."""
+    found: dict[str, list[Box]] = {}
+    for line in page.lines:
+        for word, box in zip(line.words, _word_boxes(line), strict=False):
+            if len(word.text) >= _LONG_WORD:
+                found.setdefault(word.text, []).append(box)
+    return {text: boxes[0] for text, boxes in found.items() if len(boxes) == 1}
 
 
 def _scaled(box: Box, scale: float) -> Box:

@@ -57,7 +57,8 @@ def test_an_order_can_be_asked_for():
     assert texts(match(pages, order_from="odd"), "a") == [*TEXT[5:], *TEXT[:5]]
 
 
-def test_skew_and_another_resolution_do_no_harm():
+@pytest.mark.parametrize("size", [(500.0, 700.0), (None, None)], ids=["told", "not told"])
+def test_skew_and_another_resolution_do_no_harm(size):
     leaning, half = page(slope=0.03), page(slope=0.03)
     half = Page(
         tuple(
@@ -71,8 +72,7 @@ def test_skew_and_another_resolution_do_no_harm():
             )
             for old in half.lines
         ),
-        500.0,
-        700.0,
+        *size,
     )
     matched = match({"a": leaning, "b": half})
     assert texts(matched, "a") == texts(matched, "b") == list(TEXT)
