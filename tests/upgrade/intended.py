@@ -16,6 +16,7 @@ FIELDS = {
     ("facts", "bound"): ("b51cea8", "as in the statistics"),
     ("error rates", "rates"): ("4a277ab", "every correction is counted, late or not"),
 }
+DISTRIBUTIONS = ("n-best", "lattices", "characters of lattices")
 # how the names of games begin: the commit, and why
 PATHS = ("component_hedge", "expanded_hedge", "perturbed_leader", "semi_bandit", "com_band", "exp3_paths")
 GAMES: dict[str, tuple[str, str]] = {
@@ -23,6 +24,7 @@ GAMES: dict[str, tuple[str, str]] = {
     "default, lattices": ("4d32bd9", "agreement hears what lattices say beside the text"),
     "default, characters of lattices": ("4d32bd9", "and letters of lattices"),
     "default, n-best": ("4d32bd9", "and n-best lists"),
+    **{f"default, {said}": ("4d32bd9", "agreement hears distributions") for said in DISTRIBUTIONS},
     **{f"{name}, derived": ("7507e61", "votes do not depend on the order of engines") for name in PATHS},
     **{f"{name}, characters": ("f12e749", "what was written stays as written") for name in PATHS},
 }
