@@ -76,7 +76,8 @@ class Erasing:
             await asyncio.to_thread(self._list.add, erasure)
             reach("erasure.after_list")
             seconds = await self._erase(learner, erasure, erasure.ids, accept_loss)
-        unknown = tuple(id_ for id_ in dict.fromkeys(ids) if id_ in others - done)
+        left = others - done  # once: this is the event loop, and there may be 10,000
+        unknown = tuple(id_ for id_ in dict.fromkeys(ids) if id_ in left)
         return Erased(len(known), len(others & done), unknown, seconds)
 
     async def look(self, learner: Learner) -> None:
