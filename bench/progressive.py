@@ -1,7 +1,7 @@
 """A file played to a learner inside this process: predict, then learn, line by line. Used by several benches.
 
-The same state transitions as in the daemon, without a wire and a disk: `progressive` gives texts and statistics,
-`learned_scores` their error rates, and `scored` those of anybody's texts.
+The same state transitions as in the daemon, where the last rounds are warm, without a wire and a disk:
+`progressive` gives texts and statistics, `learned_scores` their error rates, `scored` those of anybody's texts.
 """
 
 from collections.abc import Iterable
@@ -38,7 +38,7 @@ def progressive(material: Material, spec: CombinerSpec) -> Progressive:
         decision = combiner.choose(shown_to_learner(utterance, utterance.id, spec.labels), number)
         texts.append(decision.text)
         combiner.observe(decision.memory, decision.view)
-        combiner.learn(decision.memory, TrueText(utterance.target))
+        combiner.learn(decision.memory, TrueText(utterance.target), decision.view)
     seconds = perf_counter() - start
     return Progressive(texts, combiner.statistics(), seconds)
 

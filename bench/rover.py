@@ -6,21 +6,25 @@ next one. Both are timed in turn by the processor time of their one process, whi
 rover with its start and its files (some milliseconds), galloon from words in memory. Galloon through the daemon by
 the clock as well, every lesson acknowledged.
 Rover's error rate depends on the order of its files, and on whether a tie between a word and nothing goes to the
-word (`-a 0.99 -c 0.5`): from 4.57 to 5.11 on the five OCR engines. Here: the order of the file, frequency alone.
+word (`-a 0.99 -c 0.5`): from 4.57 to 5.11 on the five OCR engines. Timed is the order of the file, by frequency;
+beside it the mean over several orders, and galloon's vote, which depends on none.
 Run: `python -m bench rover`.
 """
 
 import asyncio
+import random
 import shutil
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
-from statistics import median
+from statistics import mean, median
 from tempfile import TemporaryDirectory
 from time import process_time
 
 from bench.progressive import FIRST_FIVE, progressive, scored
+from bench.robustness import vote
 from galloon.clients.commands.learner_options import spec_for
 from galloon.clients.commands.local_daemon import reached
 from galloon.clients.replay.material import Input, Material, normalizer_for, read_material
@@ -32,6 +36,7 @@ from galloon.learners.text.normalizers import normalizer
 DEBIAN = Path("/usr/lib/sctk/bin/rover")
 NULL = "@"  # rover's own sign: the engine said nothing
 PAIRS = 5
+ORDERS = 6  # of rover's files
 
 
 def figures() -> dict[str, dict[str, float]]:
@@ -53,11 +58,14 @@ def compare(material: Material, algorithm: str = "tied") -> dict[str, float]:
         progressive(material, spec)  # so that nothing is compiled or read from disk for the first time
         pairs = [(rover.run(), _cpu_s(lambda: progressive(material, spec))) for _ in range(PAIRS)]
         voted = scored("rover", material, rover.texts())
+        orders = [_in_order(material, seed, Path(folder)) for seed in range(ORDERS)]
     learned = scored("galloon", material, progressive(material, spec).texts)
     served_s = _served(material, spec)
     count = len(material.utterances)
     return {
         "rover_wer": round(voted.wer, 2),
+        "rover_wer_over_orders": round(mean(orders), 2),
+        "vote_wer": round(vote(material).wer, 2),
         "galloon_wer": round(learned.wer, 2),
         "rover_per_s": round(count / min(rover_s for rover_s, _ in pairs)),
         "galloon_per_s": round(count / min(galloon_s for _, galloon_s in pairs)),
@@ -66,6 +74,16 @@ def compare(material: Material, algorithm: str = "tied") -> dict[str, float]:
         "most": round(max(rover_s / galloon_s for rover_s, galloon_s in pairs), 2),
         "galloon_daemon_per_s": round(count / served_s),
     }
+
+
+def _in_order(material: Material, seed: int, folder: Path) -> float:
+    """Rover's error rate with its files in a random order."""
+    places = random.Random(seed).sample(range(len(material.experts)), len(material.experts))
+    lines = tuple(replace(u, said=tuple(u.outputs[j] for j in places)) for u in material.utterances)
+    shuffled = replace(material, utterances=lines, experts=tuple(material.experts[j] for j in places))
+    rover = Rover(shuffled, folder)
+    rover.run()
+    return scored("rover", material, rover.texts()).wer
 
 
 def rover_program() -> str:

@@ -34,6 +34,8 @@ def without_loops(said: Mapping[str, Words]) -> dict[str, Words]:
 def most_repeats(texts: list[str]) -> int:
     """How many times running a phrase of up to eight words is said at most; one that is all counts one more."""
     most = 1
+    if len(set(texts)) == len(texts):
+        return most
     for length in range(1, min(LONGEST_PHRASE, len(texts) // 2) + 1):
         same = list(map(eq, texts[length:], texts))
         equals = sum(same)

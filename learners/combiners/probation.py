@@ -8,7 +8,9 @@ counts for it.
 Lines that were chosen before any of their true texts was taken in, as those of a page that is corrected as a
 whole, are one trial, for they have much in common: it counts (wins - losses) / sqrt(wins + losses), and a won one
 for 1 at most, or 1/2 if it has several lines. Lessons of lines that were chosen before anything had been taught
-(a file that is corrected at once) try nothing; many of them are believed all the same.
+(a file that is corrected at once) try nothing; many of them are believed all the same. Where lines are corrected
+one at a time, each is chosen with the lessons of those just before it, and a learner that fails is seen to fail at
+once: after some of them it is enough not to have lost.
 """
 
 from collections.abc import Mapping
@@ -26,26 +28,28 @@ from galloon.learners.state import check_arrays
 
 DOUBT = 1.5  # what trials must come to
 UNTRIED = 400.0  # lessons that tried nothing, after which no doubt is left
+ALONE = 20.0  # trials of one line each, after which none is left either
 MOST = 8.0  # that trials count for, for or against: a change is believed after so many others
 ONE_LINE, SEVERAL_LINES = 1.0, 0.5  # what a won trial counts for at most
-CLOSED, WINS, LOSSES, LESSONS, OPENED, NOTHING_TRIED = range(6)
+CLOSED, WINS, LOSSES, LESSONS, OPENED, NOTHING_TRIED, TRIED_ALONE = range(7)
+OLDER_BOOK = 6  # columns of versions that did not count trials of one line
 STATE = "probation"
 _NO_DRAWS = np.zeros(0)
 
 
 class Probation:
     """The trials so far: closed ones summed up, wins and losses of the open one, lessons in all, by the beginning
-    of the open one, and those that tried nothing.
+    of the open one, and those that tried nothing; closed trials of one line.
     """
 
     def __init__(self) -> None:
-        self._book = np.zeros(6)
+        self._book = np.zeros(7)
 
     @property
     def passed(self) -> bool:
         """Whether the taught answer is shown."""
-        doubt = DOUBT * max(0.0, 1.0 - float(self._book[NOTHING_TRIED]) / UNTRIED)
-        return self._evidence() >= doubt
+        untried, alone = float(self._book[NOTHING_TRIED]), float(self._book[TRIED_ALONE])
+        return self._evidence() >= DOUBT * max(0.0, 1.0 - untried / UNTRIED - alone / ALONE)
 
     @property
     def begun(self) -> bool:
@@ -61,6 +65,7 @@ class Probation:
     ) -> None:
         """Take in a line: the token of both answers in each slot, the true one, and when it was chosen."""
         if lessons_at_choice > self._book[OPENED]:
+            self._book[TRIED_ALONE] += 0.0 < self._book[OPENED] == self._book[LESSONS] - 1.0
             self._book[CLOSED] = self._evidence()
             self._book[[WINS, LOSSES]] = 0.0
             self._book[OPENED] = self._book[LESSONS]
@@ -71,13 +76,14 @@ class Probation:
         self._book[NOTHING_TRIED] += lessons_at_choice <= 0
 
     def _evidence(self) -> float:
-        closed, wins, losses, lessons, opened, _ = self._book.tolist()
+        closed, wins, losses, lessons, opened, *_ = self._book.tolist()
         won = (wins - losses) / sqrt(max(1.0, wins + losses))
         found = closed + min(won, ONE_LINE if lessons - opened <= 1.0 else SEVERAL_LINES)
         return float(min(max(found, -MOST), MOST))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        return {STATE: self._book}
+        """As older versions wrote it, until there is something that they did not count."""
+        return {STATE: self._book if self._book[TRIED_ALONE] else self._book[:OLDER_BOOK]}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], lessons: int) -> None:
         """A state of an older version has shown what it was taught all along."""
@@ -85,8 +91,10 @@ class Probation:
             self._book[:] = 0.0
             self._book[[CLOSED, LESSONS, OPENED]] = MOST if lessons else 0.0, lessons, lessons
             return
-        check_arrays(arrays, self.arrays())
-        book = arrays[STATE].copy()
+        book = np.zeros_like(self._book)
+        kept = book if arrays[STATE].size > OLDER_BOOK else book[:OLDER_BOOK]
+        check_arrays(arrays, {STATE: kept})
+        kept[:] = arrays[STATE]
         if not (np.isfinite(book).all() and abs(book[CLOSED]) <= MOST and (book[WINS:] >= 0.0).all()):
             raise DamagedState("the trials of this state contradict themselves")
         self._book = book
@@ -126,8 +134,9 @@ def held_back(played: TextRound) -> TextRound:
 
 def trust_shown(played: TextRound) -> NDArray[np.float64]:
     """How far experts are trusted; where the most trusted token is held back, half goes to the one shown."""
-    trust, slots = played.played.probabilities, np.flatnonzero(played.shown != taught_tokens(played))
-    if slots.size:
+    trust, apart = played.played.probabilities, played.shown != taught_tokens(played)
+    if apart.any():
+        slots = np.flatnonzero(apart)
         trust = trust.copy()
         trust[slots] /= 2.0
         trust[slots, played.played.shown[slots]] += 0.5

@@ -135,7 +135,7 @@ class TextCombiner:
     def choose(self, utterance: Utterance, round_number: int) -> Choice:
         view = self._play(utterance, round_number)
         played, vocabulary = view.played, view.played.network.vocabulary
-        trust = self._trust(played)
+        trust = self._trust(played) if self._holding_back else played.played.probabilities
         answered = self._answered(played, trust)
         shown = [vocabulary[token] for token in answered.tokens.tolist()]
         written = self._writing.write(played.network, answered.tokens)
@@ -349,9 +349,14 @@ class TextCombiner:
         seen = SlotView(tokens, self._ids(network), len(self._seats), label_numbers(labels), predicted)
         choice = self._tied.choose(round_number, seen)
         played = TextRound(network, tokens, labels, predicted, choice.memory, weighed.posteriors, decoded)
-        if self._tried and self._probation.begun and not self._probation.passed:
+        if self._holding_back:
             played = held_back(played)
         return _View(played, scored, weighed)
+
+    @property
+    def _holding_back(self) -> bool:
+        """Whether what was taught is not shown yet."""
+        return self._tried and self._probation.begun and not self._probation.passed
 
     def _trust(self, played: TextRound) -> NDArray[np.float64]:
         """How probable each expert's token is in each slot, as it is told."""

@@ -71,7 +71,8 @@ class Writing:
         if not offers.written or not isinstance(feedback, TrueText):
             return
         forms = forms_in_slots(feedback.text, truth.tokens, truth.vocabulary, self._unit, self._rule)
-        for slot, true_form in enumerate(forms):
+        for slot in np.flatnonzero(offers.written.numbers.any(axis=1)).tolist():
+            true_form = forms[slot]
             if not true_form:
                 continue
             said = self._forms(offers, slot, int(truth.tokens[slot]))
@@ -101,13 +102,15 @@ class Writing:
 
     def _voted(self, offers: Offers, shown: NDArray[np.int32], plain: set[int]) -> list[str]:
         spans = bool((offers.written.numbers == CONTINUED).any())
+        # Most tokens are written as they are by everybody: nobody need be asked.
+        written: NDArray[np.bool_] = np.logical_or(spans, (offers.written.numbers != 0).any(axis=1))
         forms = [""] * len(shown)
         slot = 0
         while slot < len(shown):
             token, end = int(shown[slot]), slot + 1
             if token != NULL:
                 forms[slot] = offers.vocabulary[token]
-                said = {} if slot in plain else self._forms(offers, slot, token)
+                said = self._forms(offers, slot, token) if written[slot] and slot not in plain else {}
                 ends = {engine: self._end(offers, shown, slot, engine) if spans else end for engine in said}
                 said = {engine: text for engine, text in said.items() if ends[engine] > slot}
                 if said:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import catalogue, lattices, readme, settings
+from bench import catalogue, few_truths, lattices, readme, settings
 from bench.markdown import page_command, table, write_section
 from bench.rover import compare
 from galloon.clients.replay.material import Input, read_material
@@ -65,6 +65,15 @@ def test_a_bench_writes_its_own_section(tmp_path: Path):
     page_command("x", page, "file").main([str(path), str(path), "--limit", "3"], standalone_mode=False)
     made = "Made by `python -m bench.x docs/results.md FILE`.\n\npage.md, 3 lines\n"
     assert path.read_text() == f"<!-- begin x -->\n{made}<!-- end x -->\n"
+
+
+def test_few_truths_on_a_few_lines():
+    """The good recogniser, named as trusted, is believed."""
+    found = few_truths.figures(limit=few_truths.CORRECTED + 4)
+    assert list(found["OCR, 5 engines"]) == ["0%", "1%", "5%", "100%"]
+    groups = {name: rates for name, rates in found.items() if name.startswith(few_truths.GOOD)}
+    assert len(groups) == 4
+    assert all(rates["trusted"] <= rates["best engine"] for rates in groups.values())
 
 
 def test_a_row_of_the_lattices_table_is_made_of_a_few_lines():

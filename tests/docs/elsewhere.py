@@ -112,6 +112,9 @@ ELSEWHERE = {
     "python -m bench.robustness docs/results.md": Elsewhere(
         "takes minutes; run on half of a file", ("tests/bench/test_robustness.py",), "bench.unhelpful"
     ),
+    "python -m bench.few_truths docs/results.md": Elsewhere(
+        "takes minutes; run on a few lines", ("tests/bench/test_real_text.py",), "few_truths"
+    ),
     "python -m bench rover": Elsewhere(
         "takes minutes; run on a few lines", ("tests/bench/test_real_text.py",), "bench.rover"
     ),

@@ -19,7 +19,7 @@ def trials(lines: Sequence[Line]) -> list[list[Line]]:
     return found
 
 
-def passed(lines: Sequence[Line], doubt: float, untried: float, most: float) -> bool:
+def passed(lines: Sequence[Line], doubt: float, untried: float, alone: float, most: float) -> bool:
     total = 0.0
     for trial in trials(lines):
         wins = losses = 0
@@ -31,4 +31,5 @@ def passed(lines: Sequence[Line], doubt: float, untried: float, most: float) -> 
             total += min((wins - losses) / sqrt(wins + losses), 1.0 if len(trial) == 1 else 0.5)
         total = min(max(total, -most), most)
     nothing_tried = sum(chosen == 0 for *_, chosen in lines)
-    return total >= doubt * max(0.0, 1.0 - nothing_tried / untried)
+    by_itself = sum(len(trial) == 1 for trial in trials(lines)[1:-1])
+    return total >= doubt * max(0.0, 1.0 - nothing_tried / untried - by_itself / alone)

@@ -8,7 +8,7 @@ import pytest
 
 from galloon.learners.combiners.build import build
 from galloon.learners.combiners.contract import TrueText
-from galloon.learners.combiners.probation import DOUBT, MOST, UNTRIED, Probation, untaught_answer
+from galloon.learners.combiners.probation import ALONE, DOUBT, MOST, UNTRIED, Probation, untaught_answer
 from galloon.learners.combiners.spec import CombinerSpec
 from galloon.learners.errors import DamagedState
 from galloon.learners.observation import Utterance
@@ -29,7 +29,7 @@ def test_it_is_its_slow_twin(seed):
             taught = truth
         lines.append((taught.tolist(), untaught.tolist(), truth.tolist(), max(0, number - late)))
         made.judge(taught, untaught, truth, max(0, number - late))
-        assert made.passed == reference.passed(lines, DOUBT, UNTRIED, MOST)
+        assert made.passed == reference.passed(lines, DOUBT, UNTRIED, ALONE, MOST)
 
 
 def test_a_page_that_is_corrected_as_a_whole_is_one_trial():
@@ -56,6 +56,16 @@ def test_many_lessons_without_a_trial_are_believed():
     assert made.passed
 
 
+def test_lines_corrected_one_at_a_time_need_not_win():
+    made = Probation()
+    for number in range(int(ALONE) + 2):  # the first tries nothing, and the last is still open
+        assert not made.passed
+        made.judge(tokens(1), tokens(1), tokens(1), number)
+    assert made.passed
+    made.judge(tokens(2), tokens(1), tokens(1), int(ALONE) + 2)
+    assert not made.passed
+
+
 def test_of_equals_the_first_word_is_shown_and_nothing_last():
     offers = np.array([[3, 2, 0], [0, 5, 5], [0, 0, 4]], dtype=np.int32)
     chances = np.array([[0.5, 0.5, 0.5], [0.5, 0.4, 0.5], [0.9, 0.9, 0.1]])
@@ -67,9 +77,14 @@ def test_states_come_back_and_damaged_ones_are_refused():
     made.judge(tokens(1, 2), tokens(2, 2), tokens(1, 2), 0)
     again.restore(made.arrays(), 1)
     assert (again.arrays()["probation"] == made.arrays()["probation"]).all()
-    for book in (np.full(6, np.nan), np.full(6, -1.0), np.zeros(4)):
+    for book in (np.full(7, np.nan), np.full(7, -1.0), np.zeros(4)):
         with pytest.raises(DamagedState):
             Probation().restore({"probation": book}, 1)
+    older = Probation()
+    older.restore(
+        {"probation": made.arrays()["probation"][:6]}, 1
+    )  # written before trials of one line were counted
+    assert (older.arrays()["probation"] == made.arrays()["probation"]).all()
     old = Probation()
     old.restore({}, 7)  # written before there was a probation
     assert old.passed
