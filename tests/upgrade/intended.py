@@ -20,7 +20,7 @@ DISTRIBUTIONS = ("n-best", "lattices", "characters of lattices")
 # how the names of games begin: the commit, and why
 PATHS = ("component_hedge", "expanded_hedge", "perturbed_leader", "semi_bandit", "com_band", "exp3_paths")
 GAMES: dict[str, tuple[str, str]] = {
-    "default": ("6e08fc4", "agreement, lattices by risk, what was taught on trial"),
+    "default": ("1939e1c", "agreement, lattices by risk, what was taught on trial and shown sooner"),
     "default, characters, full": ("0f742c3", "who has changed is judged by true texts"),
     "default, labels, full": ("0f742c3", "who has changed is judged by true texts"),
     "default, lattices": ("4d32bd9", "agreement hears what lattices say beside the text"),
