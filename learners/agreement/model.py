@@ -111,10 +111,10 @@ class AgreementModel:
         self._runs = np.zeros(count, dtype=np.int64)  # lines in which each engine ran
         self._forget_who_counts()
 
-    def heard(self, experts: tuple[str, ...]) -> frozenset[str]:
+    def heard(self, experts: tuple[str, ...], *, with_told: bool = True) -> frozenset[str]:
         """Those of these engines, all that ran, that count: neither copies nor noise."""
         present = self._present(experts)
-        counted = self._counted(present, with_told=True, with_changes=True)
+        counted = self._counted(present, with_told=with_told, with_changes=True)
         return frozenset(experts[j] for j in present.columns[counted])
 
     def gluing(self, experts: tuple[str, ...]) -> frozenset[str]:

@@ -374,8 +374,7 @@ class TextCombiner:
             case tuple():
                 present = self._present(tuple([output.name for output in utterance.outputs]))
                 read, graphs, decoded = self._lattices.read(utterance)
-                told = self._offer_model.listened_to(present)
-                listened_to = (told & self._agreement.heard(present)) or told
+                listened_to = self._listened_to(present)
                 gluing = self._agreement.gluing(present)
                 network = text_network(
                     read, present, listened_to, self._unit, self.spec.normalizer, gluing, graphs
@@ -388,6 +387,13 @@ class TextCombiner:
                 )
         labels = {n: utterance.labels[n] for n in self.spec.labels if n in utterance.labels}
         return network, labels, decoded
+
+    def _listened_to(self, present: tuple[str, ...]) -> frozenset[str]:
+        """Those of these engines that are no noise; by agreement alone while what is taught is held back."""
+        if self._holding_back:
+            return self._agreement.heard(present, with_told=False) or frozenset(present)
+        told = self._offer_model.listened_to(present)
+        return (told & self._agreement.heard(present)) or told
 
     def _present(self, given: tuple[str, ...]) -> tuple[str, ...]:
         """The engines that ran, in the order of the columns: as listed, or in a crowd the most trusted first."""
