@@ -90,7 +90,8 @@ def _judged(data: bytes, read: Callable[[], None]) -> str:
     refused = refusal(error)
     assert not isinstance(refused, Internal), f"{data!r}: {error!r} is no refusal"
     # What the client itself sent may stand in the sentence.
-    assert not has_internal_text(refused.message) or not refused.message.isascii(), (data, refused.message)
+    sentence = str(refused)
+    assert not has_internal_text(sentence) or not sentence.isascii(), (data, sentence)
     return type(refused).__name__
 
 

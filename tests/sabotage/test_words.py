@@ -8,4 +8,4 @@ def test_a_defect_says_nothing_of_the_inside():
     """Whatever an exception says stays in the log."""
     refused = refusal(KeyError("/site-packages/secret.py"))
     assert isinstance(refused, Internal)
-    assert not has_internal_text(refused.message)
+    assert not has_internal_text(str(refused))
